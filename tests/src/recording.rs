@@ -52,27 +52,29 @@ impl Recording {
     /// [`Recording::graphs`], and in how many blocks both forms of the traces were compared, which
     /// must agree.
     pub fn checked(&self, complete: bool) -> Result<(Vec<PathBuf>, u64)> {
-        let outcome = if complete { "exit 0" } else { "exit 3" };
         let (mut graphs, mut compared) = (Vec::new(), 0);
         for trace in &self.traces {
-            let (graph, check) = made(trace, outcome)?;
-            let number = |key: &str| check[key].as_u64().unwrap_or(0);
-            ensure!(number("mismatches") == 0, "{check:#}");
-            compared += number("compared");
+            let (graph, blocks) = made(trace, complete)?;
+            compared += blocks;
             graphs.push(graph);
         }
         Ok((graphs, compared))
     }
 }
 
-/// Makes and checks the graph of a trace; the graph, and what the middle says of both forms.
-fn made(trace: &Path, outcome: &str) -> Result<(PathBuf, Value)> {
+/// Makes the graph of a trace and checks it, as [`Recording::checked`] does; the graph, and in how
+/// many blocks both forms were compared.
+pub fn made(trace: &Path, complete: bool) -> Result<(PathBuf, u64)> {
     let graph = trace.with_extension("tg");
-    let said = middle(trace, &graph)?.expect(outcome)?;
+    let outcome = if complete { "exit 0" } else { "exit 3" };
+    let check = middle(trace, &graph)?.expect(outcome)?.json()?["check"].take();
+    let number = |key: &str| check[key].as_u64().unwrap_or(0);
+    let (mismatches, compared) = (number("mismatches"), number("compared"));
+    ensure!(mismatches == 0, "{mismatches} mismatches in {compared} blocks: {check:#}");
     verify(&graph)?;
     compare(trace, &graph)?;
     same_order(trace, &graph)?;
-    Ok((graph, said.json()?["check"].take()))
+    Ok((graph, compared))
 }
 
 /// `contech-middle trace graph --json`; the caller judges the exit code.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::Source;
 use super::way::Way;
 use crate::process::{Finished, run, run_for};
 use crate::program::is_cxx;
-use crate::recording::{backend_json, middle, same_order};
+use crate::recording::{backend_json, made};
 use crate::scratch::entries;
 use crate::toolchain::{self, Toolchain};
 
@@ -32,22 +32,14 @@ const FLAGS: [&str; 6] = [
     "-fno-strict-aliasing",
 ];
 
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Compared {
-    pub programs: u64,
-    /// Number of block executions.
-    pub blocks: u64,
-    /// Programs that were not compared because clang itself cannot compile them at their level.
-    pub uncompiled: u64,
-}
-
-/// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings. A
-/// program that clang crashes on without our plugin is only counted. What is compiled is `kept` for
-/// the next run under that name, if there is one.
+/// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings.
+/// Returns whether clang itself can compile the program at its level: one that it crashes on
+/// without our plugin is not compared. What is compiled is `kept` for the next run under that name,
+/// if there is one.
 ///
 /// # Errors
 /// When anything differs or fails, with what is known of it.
-pub fn check(source: &Source, kept: Option<&str>, way: &Way, dir: &Path) -> Result<Compared> {
+pub fn check(source: &Source, kept: Option<&str>, way: &Way, dir: &Path) -> Result<bool> {
     write(source, dir)?;
     let build =
         |tools: &Toolchain, flags: &[&str], name| build(tools, source, kept, flags, dir, name);
@@ -59,21 +51,20 @@ pub fn check(source: &Source, kept: Option<&str>, way: &Way, dir: &Path) -> Resu
         Err(error) => {
             return match build(&Toolchain::native(), &level, "level") {
                 Ok(_) => Err(error),
-                Err(_) => Ok(Compared { uncompiled: 1, ..Compared::default() }),
+                Err(_) => Ok(false),
             };
         }
     };
     let wanted = run_for(&mut Command::new(&native), LIMIT)?.ok()?;
-    let mut blocks = 0;
     for _ in 0..if source.races { RACES } else { 1 } {
-        blocks += recorded_once(&recorded, &wanted, way, dir)?;
+        record_once(&recorded, &wanted, way, dir)?;
     }
-    Ok(Compared { programs: 1, blocks, uncompiled: 0 })
+    Ok(true)
 }
 
-/// Records a program and compares; returns the number of compared block executions.
-fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Result<u64> {
-    let (trace, graph) = (dir.join("trace.bin"), dir.join("graph.tg"));
+/// Records a program and compares.
+fn record_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Result<()> {
+    let trace = dir.join("trace.bin");
     for old in of_children(dir)? {
         fs::remove_file(old)?;
     }
@@ -81,7 +72,7 @@ fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Re
     if wanted.stdout != got.stdout || !got.stderr.is_empty() {
         bail!("the recorded program says something else than the native one: {wanted}{got}");
     }
-    let mut blocks = compare(&trace, &graph)?;
+    let graph = compare(&trace)?;
     if let Some(said) = wanted.out().lines().find_map(|l| l.strip_prefix("said ")) {
         let said: u64 = said.parse().with_context(|| said.to_owned())?;
         let n = executions("said", &graph)?;
@@ -89,10 +80,14 @@ fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Re
             bail!("the program called `said` {said} times, the graph has {n}: records are missing");
         }
     }
-    for trace in of_children(dir)? {
-        blocks += compare(&trace, &graph).with_context(|| trace.display().to_string())?;
-    }
-    Ok(blocks)
+    of_children(dir)?.iter().try_for_each(|trace| compare(trace).map(drop))
+}
+
+/// The graph of a whole trace, in which both forms are the same.
+fn compare(trace: &Path) -> Result<PathBuf> {
+    let (graph, compared) = made(trace, true).with_context(|| trace.display().to_string())?;
+    ensure!(compared > 0, "{}: nothing was compared", trace.display());
+    Ok(graph)
 }
 
 /// The traces of forked processes, whose names end in their numbers.
@@ -185,29 +180,4 @@ fn executions(function: &str, graph: &Path) -> Result<u64> {
     let found = all.iter().find(|f| f["function"] == function);
     Ok(found
         .map_or(0, |f| f["executions"].as_u64().unwrap_or(0) / f["blocks"].as_u64().unwrap_or(1)))
-}
-
-/// Makes a graph of a checked trace, and compares its order with that of the fine graph; returns
-/// the number of compared block executions.
-///
-/// # Errors
-/// When the forms differ, nothing was compared or the trace is cut.
-pub fn compare(trace: &Path, graph: &Path) -> Result<u64> {
-    let done = middle(trace, graph)?;
-    let said = done.json()?;
-    let number = |key: &str| said["check"][key].as_u64().unwrap_or(0);
-    if number("mismatches") > 0 || !said["check"]["mismatches"].is_u64() {
-        bail!(
-            "{} mismatches in {} blocks: {:#}",
-            number("mismatches"),
-            number("compared"),
-            said["check"]["differences"]
-        );
-    }
-    done.ok()?;
-    same_order(trace, graph)?;
-    match number("compared") {
-        0 => bail!("nothing was compared"),
-        n => Ok(n),
-    }
 }

@@ -26,6 +26,10 @@ pub const LEVELS: [&str; 8] = [
     "-O2 -fno-inline",
 ];
 
+/// Asks for a way: flags, and this word if the writer is to lag.
+const VARIABLE: &str = "CONTECH_WAY";
+const LAGGING: &str = " lagging";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     pub level: String,
@@ -35,10 +39,10 @@ pub struct Way {
 }
 
 impl fmt::Display for Way {
-    /// Writes the way as arguments of `random-programs`.
+    /// Writes the way as the variable that asks for it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lagging = if self.lagging { " --lagging" } else { "" };
-        write!(f, "--level '{}'{lagging}", self.level)
+        let lagging = if self.lagging { LAGGING } else { "" };
+        write!(f, "{VARIABLE}='{}{lagging}'", self.level)
     }
 }
 
@@ -52,36 +56,52 @@ impl Way {
         Self { level: LEVELS[at].to_owned(), lagging: (seed / count).is_multiple_of(4) }
     }
 
+    /// The way that is asked for, if one is, and otherwise that of the seed.
+    #[must_use]
+    pub fn asked(seed: u64) -> Self {
+        let Ok(asked) = std::env::var(VARIABLE) else { return Self::of_seed(seed) };
+        let level = asked.strip_suffix(LAGGING);
+        Self { level: level.unwrap_or(&asked).to_owned(), lagging: level.is_some() }
+    }
+
     /// Runs a program that leaves its trace in `trace`.
     pub(crate) fn record(&self, program: &Path, trace: &Path, limit: Duration) -> Result<Finished> {
-        if !self.lagging {
-            let mut command = Command::new(program);
-            return run_for(command.env("CONTECH_TRACE", trace), limit);
+        if self.lagging {
+            return lag(program, trace, Duration::ZERO, limit);
         }
-        let pipe = trace.with_extension("pipe");
-        let _ = std::fs::remove_file(&pipe);
-        run(Command::new("mkfifo").arg(&pipe))?.ok()?;
-        let mut command = Command::new("taskset");
-        command.args(["-c", &processor()?]).arg(program);
-        // The buffers have the smallest size there is, so that many are handed over and have to
-        // wait.
-        command.env("CONTECH_TRACE", &pipe).env("CONTECH_BUFFER", "32K");
-        let ended = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let reader = scope.spawn(|| drain(&pipe, trace, &ended));
-            let done = run_for(&mut command, limit);
-            ended.store(true, Ordering::Release);
-            match reader.join() {
-                Ok(read) => read.and(done),
-                Err(_) => anyhow::bail!("the reader of {} panicked", pipe.display()),
-            }
-        })
+        run_for(Command::new(program).env("CONTECH_TRACE", trace), limit)
     }
+}
+
+/// Runs a program that shares one processor with its writer. The writer's pipe is read a little at
+/// a time, first after a rest; what comes out of it goes to `trace`.
+///
+/// # Errors
+/// When the program does not end in time, or its trace cannot be read.
+pub fn lag(program: &Path, trace: &Path, rest: Duration, limit: Duration) -> Result<Finished> {
+    let pipe = trace.with_extension("pipe");
+    let _ = std::fs::remove_file(&pipe);
+    run(Command::new("mkfifo").arg(&pipe))?.ok()?;
+    let mut command = Command::new("taskset");
+    command.args(["-c", &processor()?]).arg(program);
+    // The buffers have the smallest size there is, so that many are handed over and have to
+    // wait.
+    command.env("CONTECH_TRACE", &pipe).env("CONTECH_BUFFER", "32K");
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| drain(&pipe, trace, rest, &ended));
+        let done = run_for(&mut command, limit);
+        ended.store(true, Ordering::Release);
+        match reader.join() {
+            Ok(read) => read.and(done),
+            Err(_) => anyhow::bail!("the reader of {} panicked", pipe.display()),
+        }
+    })
 }
 
 /// Copies what comes out of a pipe, a little at a time, until the program has ended and the pipe is
 /// empty.
-fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
+fn drain(pipe: &Path, to: &Path, rest: Duration, ended: &AtomicBool) -> Result<()> {
     /// The flag of open(2), on every architecture that this project runs on.
     const O_NONBLOCK: i32 = 0o4000;
     let mut from = OpenOptions::new()
@@ -90,6 +110,7 @@ fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
         .open(pipe)
         .with_context(|| pipe.display().to_string())?;
     let (mut to, mut part) = (File::create(to)?, vec![0; 8 << 10]);
+    thread::sleep(rest);
     loop {
         // The flag is read before the pipe, so that everything written before the program ended is
         // found.

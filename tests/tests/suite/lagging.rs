@@ -3,14 +3,15 @@
 //! however it is handed over: both forms of the run (`--contech-check`) must agree.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use contech_tests::process::run;
-use contech_tests::recording::{middle, verify};
+use contech_tests::process::{LIMIT, run};
+use contech_tests::random::way::lag;
+use contech_tests::recording::{made, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
@@ -94,54 +95,25 @@ int main(void) {
 }
 ";
 
-/// Reads a FIFO to its end into a file: nothing for a while, then piece by piece.
-fn slow_reader(fifo: &Path, to: &Path) {
-    let (mut from, mut to) = (File::open(fifo).unwrap(), File::create(to).unwrap());
-    thread::sleep(Duration::from_millis(300));
-    let mut piece = vec![0; 64 << 10];
-    loop {
-        let n = from.read(&mut piece).unwrap();
-        if n == 0 {
-            return;
-        }
-        to.write_all(&piece[..n]).unwrap();
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Where trace and graph go, and a FIFO.
-fn files(scratch: &Scratch) -> (PathBuf, PathBuf, PathBuf) {
-    let fifo = scratch.join("fifo");
-    run(Command::new("mkfifo").arg(&fifo)).unwrap().ok().unwrap();
-    (scratch.join("trace.bin"), scratch.join("graph.tg"), fifo)
-}
-
 /// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer
 /// of memory, so that the program pauses for the writer at every buffer.
 fn records_exactly(name: &str, source: &str, flags: &[&str]) {
     let scratch = Scratch::new(name).unwrap();
     let flags = [&["-O2", "--contech-check", "-pthread"], flags].concat();
     let program = Toolchain::contech().text(&scratch, "program.c", source, &flags).unwrap();
-    let (trace, graph, fifo) = files(&scratch);
-    for (sink, memory) in [(&fifo, "90%"), (&trace, "1")] {
-        let reader = (sink == &fifo).then(|| {
-            let (fifo, trace) = (fifo.clone(), trace.clone());
-            thread::spawn(move || slow_reader(&fifo, &trace))
-        });
-        let mut command = Command::new("taskset");
-        command.args(["-c", "0"]).arg(program.get_program());
-        command.env("CONTECH_TRACE", sink);
-        command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", memory);
-        run(&mut command).unwrap().ok().unwrap();
-        if let Some(reader) = reader {
-            reader.join().unwrap();
-        }
-        let done = middle(&trace, &graph).unwrap().ok().unwrap();
-        let said = done.json().unwrap();
-        assert_eq!(said["check"]["mismatches"], 0, "{done}");
-        assert!(said["check"]["compared"].as_u64() > Some(10_000), "{done}");
-        assert_eq!(said["complete"], true, "{done}");
-        verify(&graph).unwrap();
+    let trace = scratch.join("trace.bin");
+    for slow in [true, false] {
+        let done = if slow {
+            let program = Path::new(program.get_program());
+            lag(program, &trace, Duration::from_millis(300), LIMIT)
+        } else {
+            let mut command = Command::new("taskset");
+            command.args(["-c", "0"]).arg(program.get_program()).env("CONTECH_TRACE", &trace);
+            run(command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", "1"))
+        };
+        done.unwrap().ok().unwrap();
+        let (_, compared) = made(&trace, true).unwrap();
+        assert!(compared > 10_000, "{compared} blocks were compared");
         fs::remove_file(&trace).unwrap();
     }
     scratch.done();
@@ -160,7 +132,8 @@ fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     let scratch = Scratch::new("behind").unwrap();
     let contech = Toolchain::contech();
     let mut command = contech.text(&scratch, "program.c", ENDLESS, &["-O2"]).unwrap();
-    let (trace, graph, fifo) = files(&scratch);
+    let [trace, graph, fifo] = ["trace.bin", "graph.tg", "fifo"].map(|name| scratch.join(name));
+    run(Command::new("mkfifo").arg(&fifo)).unwrap().ok().unwrap();
     command.env("CONTECH_TRACE", &fifo);
     command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", "64M");
     let mut child = command.spawn().unwrap();
