@@ -7,14 +7,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use taskgraph::{Action, ContextId, Mmap, Piece, Reader, TaskGraph, TaskId, TaskKind};
+use taskgraph::{Action, ContextId, Mmap, Piece, Reader, Task, TaskGraph, TaskId, TaskKind};
 
 /// Number of contexts whose synchronisations are counted. With more contexts than that, it is those
 /// with the lowest numbers.
 const COLUMNS: usize = 64;
 
-/// How many synchronisations of each counted context happened before a place.
-type Clock = Vec<u32>;
+/// For instance, how many synchronisations of each counted context happened before a place.
+pub(crate) type Clock = Vec<u32>;
 
 /// The synchronisations of a context: how many, and a hash of what each is and of what happened
 /// before it.
@@ -51,30 +51,10 @@ pub fn same(fine: &Path, usual: &Path) -> Result<()> {
 /// What the order of a graph says of each of its contexts.
 fn order(graph: &TaskGraph<Mmap>) -> Result<Vec<Seen>> {
     let contexts: HashMap<ContextId, usize> = graph.contexts().map(|c| c.id).zip(0..).collect();
-    let columns = contexts.len().min(COLUMNS);
     let mut seen: Vec<Seen> = vec![(0, 0); contexts.len()];
-    // What happened before the end of each context's last task, and before the ends of tasks that
-    // others wait for.
-    let mut latest: HashMap<ContextId, Clock> = HashMap::new();
-    let mut awaited: HashMap<TaskId, (Clock, usize)> = HashMap::new();
     let mut reader = Reader::new(graph, 16).without_accesses();
-    let mut tasks = graph.walk();
-    while let Some(task) = tasks.next()? {
-        let id = task.id();
-        let at = contexts[&id.context];
-        let mut clock = latest.remove(&id.context).unwrap_or_else(|| vec![0; columns]);
-        for before in task.stored_dependencies() {
-            let Some((theirs, left)) = awaited.get_mut(before) else {
-                continue;
-            };
-            for (own, their) in clock.iter_mut().zip(theirs) {
-                *own = (*own).max(*their);
-            }
-            *left -= 1;
-            if *left == 0 {
-                awaited.remove(before);
-            }
-        }
+    visit(graph, contexts.len().min(COLUMNS), |task, clock| {
+        let at = contexts[&task.id().context];
         let mut see = |what: (u8, u64)| {
             let mut hasher = DefaultHasher::new();
             (what, &clock).hash(&mut hasher);
@@ -98,11 +78,43 @@ fn order(graph: &TaskGraph<Mmap>) -> Result<Vec<Seen>> {
                 }
             }
         }
+        Ok(())
+    })?;
+    Ok(seen)
+}
+
+/// Visits all tasks in a topological order, each with a clock: numbers that begin at 0 and of which
+/// each is the largest that the visits of the tasks before it have left.
+pub(crate) fn visit<'g>(
+    graph: &'g TaskGraph<Mmap>,
+    columns: usize,
+    mut visit: impl FnMut(&Task<'g, Mmap>, &mut Clock) -> Result<()>,
+) -> Result<()> {
+    // The clocks after each context's last task, and after tasks that others wait for.
+    let mut latest: HashMap<ContextId, Clock> = HashMap::new();
+    let mut awaited: HashMap<TaskId, (Clock, usize)> = HashMap::new();
+    let mut tasks = graph.walk();
+    while let Some(task) = tasks.next()? {
+        let id = task.id();
+        let mut clock = latest.remove(&id.context).unwrap_or_else(|| vec![0; columns]);
+        for before in task.stored_dependencies() {
+            let Some((theirs, left)) = awaited.get_mut(before) else {
+                continue;
+            };
+            for (own, their) in clock.iter_mut().zip(theirs) {
+                *own = (*own).max(*their);
+            }
+            *left -= 1;
+            if *left == 0 {
+                awaited.remove(before);
+            }
+        }
+        visit(task, &mut clock)?;
         let dependents = task.dependents()?.len();
         if dependents > 0 {
             awaited.insert(id, (clock.clone(), dependents));
         }
         latest.insert(id.context, clock);
     }
-    Ok(seen)
+    Ok(())
 }

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use taskgraph::{Mmap, SyncOp, TaskGraph, TaskId, TaskKind};
+
+use crate::happens_before::visit;
 
 /// An array whose entries were written in the order in which something happened.
 #[derive(Debug)]
@@ -35,13 +37,11 @@ impl Log {
 /// # Errors
 /// When an entry was not written, or the graph has another order.
 pub fn check(logs: &[Log], graph: &TaskGraph<Mmap>) -> Result<usize> {
-    let mut clocks = Clocks::new(graph);
     let mut writers: Vec<Vec<Option<TaskId>>> =
         logs.iter().map(|log| vec![None; log.count]).collect();
     let mut drawn = HashMap::new();
     for task in graph.tasks() {
         let task = task?;
-        clocks.advance(task.id(), &task.dependencies()?);
         if task.op() == SyncOp::AtomicRmw {
             drawn.insert(task.id().context, task.id());
         }
@@ -63,73 +63,32 @@ pub fn check(logs: &[Log], graph: &TaskGraph<Mmap>) -> Result<usize> {
             }
         })?;
     }
+    // The entries of each task, in their order.
+    let mut entries: HashMap<TaskId, Vec<(usize, u32)>> = HashMap::new();
     let mut changes = 0;
     for (number, writers) in writers.iter().enumerate() {
         let mut last: Option<TaskId> = None;
-        for (entry, writer) in writers.iter().enumerate() {
+        for (entry, writer) in (0..).zip(writers) {
             let task =
                 writer.with_context(|| format!("log {number}: nobody wrote entry {entry}"))?;
-            if let Some(before) = last {
-                if !clocks.ordered(before, task) {
-                    bail!(
-                        "log {number}, entry {entry}: the graph does not put {before} before {task}"
-                    );
-                }
-                changes += usize::from(before.context != task.context);
-            }
+            entries.entry(task).or_default().push((number, entry));
+            changes += usize::from(last.is_some_and(|before| before.context != task.context));
             last = Some(task);
         }
     }
+    // Of each log it is known how many of its entries come before a task. They are all those before
+    // the task's own one if each comes after the one before it.
+    visit(graph, logs.len(), |task, known| {
+        for (number, entry) in entries.remove(&task.id()).unwrap_or_default() {
+            ensure!(
+                known[number] == entry,
+                "log {number}, entry {entry}: the graph puts {} entries before {}",
+                known[number],
+                task.id()
+            );
+            known[number] = entry + 1;
+        }
+        Ok(())
+    })?;
     Ok(changes)
-}
-
-/// For every task, how many tasks of each context are this task or come before it.
-struct Clocks {
-    contexts: usize,
-    index: HashMap<u32, usize>,
-    /// For each context, the tasks that have a direct predecessor in another context, with the
-    /// numbers of what comes before them. The tasks that follow in the context have the same
-    /// numbers except for their own context.
-    of: Vec<Vec<(u32, Vec<u32>)>>,
-}
-
-impl Clocks {
-    fn new(graph: &TaskGraph<Mmap>) -> Self {
-        let index: HashMap<u32, usize> = graph.contexts().map(|c| c.id.get()).zip(0..).collect();
-        Clocks { contexts: index.len(), of: vec![Vec::new(); index.len()], index }
-    }
-
-    fn before(&self, task: TaskId) -> Option<&[u32]> {
-        let list = &self.of[self.index[&task.context.get()]];
-        let after = list.partition_point(|(seq, _)| *seq <= task.seq);
-        Some(&list[after.checked_sub(1)?].1)
-    }
-
-    /// Takes the next task; tasks come in a topological order.
-    fn advance(&mut self, task: TaskId, before: &[TaskId]) {
-        if before.is_empty() {
-            return;
-        }
-        let own = self.before(task).map(<[u32]>::to_vec);
-        let mut clock = own.unwrap_or_else(|| vec![0; self.contexts]);
-        for before in before {
-            if let Some(theirs) = self.before(*before) {
-                for (mine, theirs) in clock.iter_mut().zip(theirs) {
-                    *mine = (*mine).max(*theirs);
-                }
-            }
-            let of = &mut clock[self.index[&before.context.get()]];
-            *of = (*of).max(before.seq + 1);
-        }
-        let index = self.index[&task.context.get()];
-        self.of[index].push((task.seq, clock));
-    }
-
-    fn ordered(&self, before: TaskId, after: TaskId) -> bool {
-        if before.context == after.context {
-            return before.seq <= after.seq;
-        }
-        let index = self.index[&before.context.get()];
-        self.before(after).is_some_and(|c| c[index] > before.seq)
-    }
 }

@@ -54,6 +54,12 @@ impl Finished {
         self.err().chars().filter(|c| !c.is_ascii_digit()).collect()
     }
 
+    /// Both outputs.
+    #[must_use]
+    pub fn said(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.stdout.clone(), self.stderr.clone())
+    }
+
     /// `exit 3` or `signal 11`.
     #[must_use]
     pub fn outcome(&self) -> String {

@@ -107,7 +107,7 @@ fn trial(krate: &Crate) -> Result<()> {
     ensure!(native.stdout.len() >= 20, "nothing to compare: {native}");
     let mut command = command(krate, &recorded, &scratch.subdir("recorded")?);
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    same(&native, &recording.run, |run| (run.stdout.clone(), run.stderr.clone()))?;
+    same(&native, &recording.run, Finished::said)?;
     let (graphs, compared) = recording.checked(true)?;
     ensure!(compared >= 1000, "only {compared} blocks were compared");
     let [graph] = graphs.as_slice() else {

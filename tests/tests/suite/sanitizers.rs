@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use contech_tests::process::{run, same};
+use contech_tests::process::{Finished, run, same};
 use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -25,8 +25,7 @@ fn as_natively(sanitizer: &str) -> Result<()> {
         let mut recorded = Toolchain::contech().compile(&source, &flags, &dir.join("recorded"))?;
         let wanted = run(&mut native)?;
         let recording = Recording::of(&mut recorded, &dir.join("traces"))?;
-        same(&wanted, &recording.run, |run| (run.stdout.clone(), run.stderr.clone()))
-            .context(name)?;
+        same(&wanted, &recording.run, Finished::said).context(name)?;
         ensure!(!recording.graphs(true)?.is_empty(), "{name}: nothing was recorded");
     }
     scratch.done();

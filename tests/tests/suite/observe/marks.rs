@@ -5,11 +5,11 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use contech_observation::{Model, State};
 use contech_tests::outputs::workspace;
-use contech_tests::process::run;
+use contech_tests::process::{Finished, run, same};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-use super::observed::{MS, between, build, build_rust, observed, phases, read, same};
+use super::observed::{MS, between, build, build_rust, observe, observed, phases};
 
 #[test]
 fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
@@ -35,11 +35,10 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
             }
             _ => build(&scratch, &format!("marks.{language}"), &[&include])?,
         };
-        let file = scratch.join(format!("{language}.obs"));
         let native = run(Command::new(&program).env("CONTECH_OFF", "1"))?.ok()?;
-        let mut command = observed(&program, &[], &file);
-        same(&native, &run(command.env("CONTECH_OFF", "1"))?)?;
-        let observation = read(&file)?;
+        let mut command = observed(&program, &[]);
+        let (finished, observation) = observe(command.env("CONTECH_OFF", "1"))?;
+        same(&native, &finished, Finished::said)?;
         ensure!(observation.region, "{language}");
         let most = observation.duration_ns / MS + 1;
         between(language, observation.duration_ns, 299, most)?;

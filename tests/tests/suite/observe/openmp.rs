@@ -5,20 +5,19 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use contech_observation::{Model, State};
 use contech_tests::outputs::{output, workspace};
-use contech_tests::process::run;
+use contech_tests::process::{Finished, run, same};
 use contech_tests::scratch::Scratch;
 
-use super::observed::{MS, between, build, observed, phases, read, same};
+use super::observed::{MS, between, build, observe, observed, phases};
 
 #[test]
 fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
     let scratch = Scratch::new("observe-openmp")?;
     let program = build(&scratch, "omp_states.c", &["-fopenmp"])?;
     for threads in [1, 2, 3] {
-        let file = scratch.join(format!("{threads}.obs"));
-        let mut command = observed(&program, &[], &file);
-        run(command.env("OMP_NUM_THREADS", threads.to_string()))?.ok()?;
-        let observation = read(&file)?;
+        let mut command = observed(&program, &[]);
+        let (finished, observation) = observe(command.env("OMP_NUM_THREADS", threads.to_string()))?;
+        finished.ok()?;
         let most = observation.duration_ns / MS;
         ensure!(observation.openmp.starts_with("LLVM OMP") && observation.notes.is_empty());
         let [barrier, lock, tasks] = phases(&observation)?;
@@ -53,10 +52,9 @@ fn nested_locks_ordered_sections_and_task_groups_are_waited_for_from_the_first_o
 {
     let scratch = Scratch::new("observe-late")?;
     let program = build(&scratch, "omp_late.c", &["-fopenmp"])?;
-    let file = scratch.join("late.obs");
-    let native = run(&mut Command::new(&program))?;
-    same(&native, &run(&mut observed(&program, &[], &file))?.ok()?)?;
-    let observation = read(&file)?;
+    let native = run(&mut Command::new(&program))?.ok()?;
+    let (finished, observation) = observe(&mut observed(&program, &[]))?;
+    same(&native, &finished, Finished::said)?;
     let [nested, ordered, group] = phases(&observation)?;
     let most = observation.duration_ns / MS;
     for (what, phase, state) in [
@@ -75,12 +73,10 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
     let scratch = Scratch::new("observe-tasks")?;
     let program = build(&scratch, "omp_tasks.c", &["-fopenmp"])?;
     for threads in ["1", "2"] {
-        let file = scratch.join("tasks.obs");
-        let native = run(Command::new(&program).env("OMP_NUM_THREADS", threads))?;
-        let mut command = observed(&program, &[], &file);
-        let finished = run(command.env("OMP_NUM_THREADS", threads))?.ok()?;
-        same(&native, &finished)?;
-        let observation = read(&file)?;
+        let native = run(Command::new(&program).env("OMP_NUM_THREADS", threads))?.ok()?;
+        let mut command = observed(&program, &[]);
+        let (finished, observation) = observe(command.env("OMP_NUM_THREADS", threads))?;
+        same(&native, &finished, Finished::said)?;
         let [tasks, iterations, fixed] = phases(&observation)?;
         // fib(24) makes 75,024 tasks, with two calls each. One thread gets all iterations at once;
         // two threads ask for each of the million. The sample stands for all calls but those after
@@ -111,19 +107,16 @@ fn libgomp_is_said_not_to_tell() -> Result<()> {
     let source = workspace().join("tests/programs/observe/rounds.c");
     let mut command = Command::new("gcc");
     run(command.args(["-O2", "-fopenmp"]).arg(source).arg("-o").arg(&program))?.ok()?;
-    let file = scratch.join("gomp.obs");
-    let mut command = observed(&program, &[], &file);
-    run(command.env("OMP_NUM_THREADS", "2"))?.ok()?;
-    let observation = read(&file)?;
+    let mut command = observed(&program, &[]);
+    let (finished, observation) = observe(command.env("OMP_NUM_THREADS", "2"))?;
+    finished.ok()?;
     ensure!(observation.openmp.is_empty() && observation.phases.is_empty());
     ensure!(observation.notes.iter().any(|note| note.contains("libgomp")), "{observation:?}");
     // The program now runs on LLVM's library, as the note advises.
-    let mut command = observed(&program, &[], &file);
     let observer = output("libcontech_observe.so");
     let preload = format!("{}:/usr/lib/llvm-22/lib/libomp.so", observer.display());
-    command.env("LD_PRELOAD", preload).env("OMP_NUM_THREADS", "2");
-    run(&mut command)?.ok()?;
-    let observation = read(&file)?;
+    let (finished, observation) = observe(command.env("LD_PRELOAD", preload))?;
+    finished.ok()?;
     ensure!(observation.openmp.starts_with("LLVM OMP") && observation.phases.len() == 2);
     ensure!(observation.times().of(State::Barrier) > 0, "{observation:?}");
     scratch.done();

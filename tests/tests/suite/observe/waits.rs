@@ -10,15 +10,14 @@ use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-use super::observed::{MS, between, build, build_rust, observed, phases, read};
+use super::observed::{MS, between, build, build_rust, observe, observed, phases, read};
 
 #[test]
 fn each_state_is_measured_where_it_is_planted() -> Result<()> {
     let scratch = Scratch::new("observe-states")?;
     let program = build(&scratch, "states.c", &["-pthread"])?;
-    let file = scratch.join("states.obs");
-    run(&mut observed(&program, &[], &file))?.expect("exit 7")?;
-    let observation = read(&file)?;
+    let (finished, observation) = observe(&mut observed(&program, &[]))?;
+    finished.expect("exit 7")?;
     let main = &observation.lanes[0];
     for (state, least) in [
         (State::Lock, 300),
@@ -62,9 +61,8 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
 fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
     let scratch = Scratch::new("observe-cxx")?;
     let program = build(&scratch, "cxx_threads.cpp", &["-pthread"])?;
-    let file = scratch.join("cxx.obs");
-    run(&mut observed(&program, &[], &file))?.ok()?;
-    let observation = read(&file)?;
+    let (finished, observation) = observe(&mut observed(&program, &[]))?;
+    finished.ok()?;
     let [twice, once] = phases(&observation)?;
     ensure!((twice.count, twice.threads) == (2, 4), "{twice:?}");
     ensure!((once.count, once.threads) == (1, 2), "{once:?}");
@@ -85,9 +83,8 @@ fn waits_of_rust_are_seen() -> Result<()> {
     let scratch = Scratch::new("observe-rust")?;
     let source = workspace().join("tests/programs/observe/rust_locks.rs");
     let program = build_rust(&scratch, &source)?;
-    let file = scratch.join("rust.obs");
-    run(&mut observed(&program, &[], &file))?.ok()?;
-    let observation = read(&file)?;
+    let (finished, observation) = observe(&mut observed(&program, &[]))?;
+    finished.ok()?;
     let (main, most) = (&observation.lanes[0].times, observation.duration_ns / MS);
     between("lock", main.of(State::Lock), 100, most)?;
     between("condition", main.of(State::Condition), 100, most)?;
