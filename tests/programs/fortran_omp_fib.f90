@@ -1,8 +1,10 @@
-! OpenMP tasks in Fortran: fib. A call of n >= 2 generates two tasks and waits for both.
+! OpenMP tasks in Fortran: fib. A call of n >= 2 generates two tasks and waits for both; of 10, there are 88 such calls,
+! the eleventh Fibonacci number less one.
 ! MODE: verify
 ! FLAGS: -fopenmp
 ! THREADS: 1 2 4
-! MODEL: fib 10
+! TASKS: 176
+! COUNT: task_wait 88
 module numbers
 contains
   recursive integer function fib(n) result(f)

@@ -1,8 +1,13 @@
-// OpenMP tasks: a blocked Cholesky factorisation of 6 by 6 blocks; all order is by depend on blocks.
+// OpenMP tasks: a blocked Cholesky factorisation of 6 by 6 blocks; all order is by depend on blocks. There are 6 tasks of
+// the first kind, 15 of the second and of the last, and 20 of the third. A task depends on the last writer of each block
+// that it reads (70 times: 15 + 2 * 20 + 15), and that of a block that it writes (35: all but the first of its 21 blocks),
+// which nobody has read since.
 // MODE: verify
 // FLAGS: -fopenmp
 // THREADS: 1 2 4
-// MODEL: cholesky 6
+// TASKS: 56
+// DEPENDS: 105
+// COUNT: task_wait 0
 #include <stdio.h>
 
 enum { BLOCKS = 6, SIZE = 4 };

@@ -1,9 +1,11 @@
-// OpenMP tasks: fib. A call of n >= 2 generates two tasks and waits for both.
+// OpenMP tasks: fib. A call of n >= 2 generates two tasks and waits for both; of 12, there are 232 such calls, the
+// thirteenth Fibonacci number less one.
 // MODE: verify
 // FLAGS: -fopenmp
 // ARGS: 12
 // THREADS: 1 2 4
-// MODEL: fib 12
+// TASKS: 464
+// COUNT: task_wait 232
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,9 +1,11 @@
-// OpenMP tasks: n queens. A task for every queen that can be placed; each placement waits for those after it.
+// OpenMP tasks: n queens. A task for every queen that can be placed; each placement waits for those after it. In 1 to 6
+// rows, six queens can be placed in 6, 20, 36, 46, 40 and 4 ways; the start waits, too, and whole placements do not.
 // MODE: verify
 // FLAGS: -fopenmp
 // ARGS: 6
 // THREADS: 1 2 4
-// MODEL: nqueens 6
+// TASKS: 152
+// COUNT: task_wait 149
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,11 @@
-// OpenMP tasks: merge sort, two tasks for what is longer than 16.
+// OpenMP tasks: merge sort, two tasks and a wait for what is longer than 16. 1 + 2 + ... + 32 parts of 1000 are: the last
+// have 31 or 32 numbers.
 // MODE: verify
 // FLAGS: -fopenmp
 // ARGS: 1000
 // THREADS: 1 2 4
-// MODEL: sort 1000
+// TASKS: 126
+// COUNT: task_wait 63
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,10 @@
-// OpenMP tasks: an update of a binary tree of depth 7: a task for each child, nobody waits but the taskgroup.
+// OpenMP tasks: an update of a binary tree of depth 7: a task for each of 2 + 4 + ... + 128 children, nobody waits but the
+// taskgroup.
 // MODE: verify
 // FLAGS: -fopenmp
 // THREADS: 1 2 4
-// MODEL: tree 7
+// TASKS: 254
+// COUNT: task_wait 0
 #include <stdio.h>
 #include <stdlib.h>
 

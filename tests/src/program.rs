@@ -16,7 +16,8 @@
 //! | `TRACES: N` | number of traces the run leaves (default 1) |
 //! | `REPEAT: N` | recorded runs, each checked |
 //! | `THREADS: N ...` | runs with these values of `OMP_NUM_THREADS`, native and recorded, each checked; the explicit OpenMP tasks must be the same in all |
-//! | `MODEL: NAME N` | tasks and edges are those of a model in `tests/programs/models.rs` |
+//! | `TASKS: N` | explicit OpenMP tasks; each is waited for once |
+//! | `DEPENDS: N` | stored edges from explicit tasks to those that depend on them |
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
 //! | `NOTE: TEXT` | a note of the graph says this |
@@ -79,7 +80,8 @@ pub struct Program {
     pub traces: usize,
     pub repeat: usize,
     pub threads: Vec<u32>,
-    pub model: Option<String>,
+    pub tasks: Option<u64>,
+    pub depends: u64,
     pub counts: Vec<(String, u64)>,
     pub edges: Vec<(String, String, u64)>,
     pub notes: Vec<String>,
@@ -152,7 +154,8 @@ impl Program {
             "THREADS" => {
                 self.threads = words().map(|w| w.parse()).collect::<Result<_, _>>()?;
             }
-            "MODEL" => self.model = Some(value.to_owned()),
+            "TASKS" => self.tasks = Some(value.parse()?),
+            "DEPENDS" => self.depends = value.parse()?,
             "REPEAT" => self.repeat = value.parse()?,
             "COUNT" => {
                 let (name, n) = value.split_once(' ').context("COUNT: NAME N")?;

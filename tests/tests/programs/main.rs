@@ -11,7 +11,6 @@ mod bytes;
 mod executors;
 mod golden;
 mod log_order;
-mod models;
 mod rust;
 mod structure;
 mod tasks;

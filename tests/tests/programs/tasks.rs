@@ -1,10 +1,10 @@
 //! How many tasks and edges of a kind a graph must have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use contech_tests::program::Program;
-use taskgraph::{Context, Mmap, SyncOp, TaskGraph};
+use taskgraph::{Context, Mmap, SyncOp, TaskGraph, TaskKind};
 
 /// A graph file, mapped.
 pub(crate) type Graph = TaskGraph<Mmap>;
@@ -13,6 +13,35 @@ pub(crate) type Graph = TaskGraph<Mmap>;
 pub(crate) fn is_explicit(context: &Context, graph: &Graph) -> Result<bool> {
     let Some(creator) = context.creator else { return Ok(false) };
     Ok(graph.task(creator)?.op() == SyncOp::TaskCreate)
+}
+
+/// Checks the number of explicit OpenMP tasks, that a context waits once for each of them, and how
+/// many edges lead from one to another that depends on it.
+pub(crate) fn check_explicit(count: u64, depends: u64, graph: &Graph) -> Result<()> {
+    let mut explicit = BTreeSet::new();
+    for context in graph.contexts() {
+        if is_explicit(&context, graph)? {
+            explicit.insert(context.id);
+        }
+    }
+    let (mut created, mut joined, mut depending) = (0, 0, 0);
+    for task in graph.tasks() {
+        let task = task?;
+        created += u64::from(task.op() == SyncOp::TaskCreate);
+        let waits = task.kind() == TaskKind::Join;
+        let follows = matches!(task.op(), SyncOp::DependIn | SyncOp::DependInout);
+        for before in task.dependencies()? {
+            let ended = explicit.contains(&before.context);
+            joined += u64::from(ended && waits);
+            depending += u64::from(ended && follows);
+        }
+    }
+    let found = [explicit.len() as u64, created, joined, depending];
+    ensure!(
+        found == [count, count, count, depends],
+        "contexts of explicit tasks, creates, edges to waits, edges by dependence: {found:?}"
+    );
+    Ok(())
 }
 
 /// Compares the `COUNT` directives with the number of tasks of each operation.

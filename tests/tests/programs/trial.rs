@@ -12,9 +12,7 @@ use contech_tests::toolchain::Toolchain;
 
 use crate::tasks::Graph;
 use crate::way::Way;
-use crate::{
-    accesses, allocations, bytes, executors, golden, log_order, models, structure, tasks, turns,
-};
+use crate::{accesses, allocations, bytes, executors, golden, log_order, structure, tasks, turns};
 
 /// Runs the program in a way; what is blessed is the `first` one.
 pub(crate) fn run(program: &Program, way: &Way, first: bool) -> Result<()> {
@@ -109,8 +107,8 @@ pub(crate) fn expected(
     if program.mode == Mode::Golden {
         golden::compare(program, first, &graphs[0])?;
     }
-    if let Some(model) = &program.model {
-        models::check(model, &graphs[0])?;
+    if let Some(count) = program.tasks {
+        tasks::check_explicit(count, program.depends, &graphs[0])?;
     }
     match program.check {
         None => Ok(()),
