@@ -2,6 +2,8 @@
 
 mod harness;
 
+use std::fs;
+
 use contech_tests::process::Finished;
 use harness::Program;
 
@@ -30,6 +32,17 @@ fn a_disk_that_fills_up_stops_the_recording_and_the_file_is_visibly_cut() {
     assert_one_line(&run, &["trace.bin", "File too large"]);
     let trace = program.trace("trace.bin");
     assert!(!trace.complete() && trace.damaged());
+}
+
+#[test]
+fn a_program_whose_trace_cannot_be_opened_or_written_runs_untraced() {
+    let program = Program::new("blocks.c");
+    fs::create_dir(program.path("folder")).unwrap();
+    for trace in ["no/such/folder/trace.bin", "folder", "/dev/full"] {
+        let run = program.run(&["10"], &[("CONTECH_TRACE", trace)]);
+        assert_ended(&run, "done\n", "exit 7");
+        assert_one_line(&run, &[trace]);
+    }
 }
 
 #[test]

@@ -341,16 +341,24 @@ fn a_folder_with_files_is_refused() -> Result<()> {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_whole_is_not_there() -> Result<()> {
+fn what_cannot_be_written_whole_is_not_there() -> Result<()> {
     let Exported { graph, .. } = exported(PROGRAMS[0].0, PROGRAMS[0].1)?;
     let scratch = Scratch::new("export-full")?;
-    let folder = scratch.join("tables");
-    let mut shell = Command::new("sh");
-    shell.args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"]);
-    shell.arg(output("contech-backend")).arg("export").arg(&graph);
-    let full = run(shell.args(["--accesses", "--parquet"]).arg(&folder))?.expect("exit 1")?;
+    let (folder, new) = (scratch.join("tables"), scratch.join("new.tg"));
+    // With a file-size limit of one block, and its signal ignored, writes fail as on a full disk.
+    let limited = |tool: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"]).arg(output(tool));
+        shell
+    };
+    let mut export = limited("contech-backend");
+    export.arg("export").arg(&graph).args(["--accesses", "--parquet"]).arg(&folder);
+    let full = run(&mut export)?.expect("exit 1")?;
     ensure!(full.err().contains(&format!("cannot write {}", folder.display())), "{full}");
     ensure!(full.err().contains("File too large"), "{full}");
+    let mut convert = limited("contech-middle");
+    let full = run(convert.arg(graph.with_extension("bin")).arg(&new))?.expect("exit 1")?;
+    ensure!(full.err().contains("new.tg"), "{full}");
     ensure!(entries(scratch.dir())?.is_empty(), "something is left");
     scratch.done();
     Ok(())

@@ -2,7 +2,6 @@
 //! processors.
 
 mod atomics;
-mod bad_input;
 mod builds;
 mod cargo_contech;
 mod cilk;
