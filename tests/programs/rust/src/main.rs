@@ -43,12 +43,9 @@ programs! {
     executors
     fence
     flume
-    futures
-    generics
     main_panics
     mutex
     mutex_poisoned
-    mutex_try_lock
     numbers
     once
     own_executor
