@@ -1,8 +1,8 @@
 //! C++20 coroutines: generators that are left in the middle and tasks that wait for others, both
 //! with exceptions that pass through them.
 
+use super::Generator;
 use super::scope::{Scope, Suspend};
-use super::{Coroutine, Generator};
 
 /// `Gen` yields and throws out of `next`. `Task` hands control over by symmetric transfer and
 /// throws where it is awaited.
@@ -66,55 +66,42 @@ static NOINL u64 wander(void) {
 ";
 
 impl Generator<'_> {
-    pub(crate) fn declare_coroutines(&mut self) {
-        if !self.shape.coroutines {
-            return;
-        }
-        for kind in [Suspend::Yield, Suspend::Await] {
-            for unit in 0..self.shape.units {
-                let name = self.fresh(kind.prefix());
-                self.coroutines.push(Coroutine { name, unit, kind });
-            }
-        }
-    }
-
-    /// Declarations and bodies of the unit's coroutines.
+    /// Declarations and bodies of the unit's coroutines, of which it has one of each kind.
     pub(crate) fn coroutines_of_unit(&mut self) -> String {
-        let unit = self.unit;
-        let own: Vec<Coroutine> =
-            self.coroutines.iter().filter(|c| c.unit == unit).cloned().collect();
-        let mut text = String::new();
-        for c in &own {
-            text += &format!("static {} {}(u64, struct S *, int);\n", c.kind.ty(), c.name);
+        if !self.shape.coroutines {
+            return String::new();
         }
-        for c in &own {
-            text += &self.coroutine(c);
-        }
-        text
+        let kinds = [Suspend::Yield, Suspend::Await];
+        let declared = kinds.map(|kind| {
+            format!("static {} {}{}(u64, struct S *, int);\n", kind.ty(), kind.prefix(), self.unit)
+        });
+        declared.concat() + &kinds.map(|kind| self.coroutine(kind)).concat()
     }
 
-    fn coroutine(&mut self, c: &Coroutine) -> String {
+    /// A coroutine of the same parameters as a function.
+    fn coroutine(&mut self, kind: Suspend) -> String {
         self.scope = Scope {
-            arrays: self.arrays_of(c.unit),
+            arrays: self.arrays_of(self.unit),
             ints: vec!["x".to_owned()],
             pointers: vec!["s".to_owned()],
             weight: 4,
             may_leave: true,
-            suspend: Some(c.kind),
+            suspend: Some(kind),
             ..Scope::default()
         };
         self.most_statements = self.statements + u32::try_from(self.rng.range(6, 18)).unwrap_or(8);
         let (first, n) = (self.suspended(), self.rng.range(1, 3));
         let (body, guard) = (self.some(n, 0), self.expr(2));
         let last = self.suspended();
-        let (leave, end) = match c.kind {
+        let (leave, end) = match kind {
             Suspend::Yield => ("co_return;", ""),
             Suspend::Await => ("co_return x;", "co_return acc ^ x;"),
         };
         format!(
-            "static {} {}(u64 x, struct S *s, int d) {{\nif (d > 5 || --fuel < 0) {leave}\n{first}\n{{ Guard kept({guard});\n{body}\n{last}\n}}\n{end}\n}}\n",
-            c.kind.ty(),
-            c.name
+            "static {} {}{}(u64 x, struct S *s, int d) {{\nif (d > 5 || --fuel < 0) {leave}\n{first}\n{{ Guard kept({guard});\n{body}\n{last}\n}}\n{end}\n}}\n",
+            kind.ty(),
+            kind.prefix(),
+            self.unit
         )
     }
 
@@ -122,35 +109,25 @@ impl Generator<'_> {
     pub(crate) fn suspended(&mut self) -> String {
         match self.scope.suspend {
             Some(Suspend::Yield) => format!("co_yield {};", self.expr(1)),
-            Some(Suspend::Await) => match self.started(Suspend::Await) {
-                Some(task) => format!("acc += co_await {task};"),
-                None => self.store(),
-            },
+            Some(Suspend::Await) => format!("acc += co_await {};", self.started(Suspend::Await)),
             None => self.store(),
         }
     }
 
     /// A coroutine that runs to its end, or a part of the way.
     pub(crate) fn driven(&mut self) -> String {
-        if self.rng.chance(50)
-            && let Some(gen_) = self.started(Suspend::Yield)
-        {
+        if self.rng.chance(50) {
+            let gen_ = self.started(Suspend::Yield);
             let (g, k, most) = (self.fresh("gives"), self.fresh("k"), self.rng.range(1, 6));
             return format!(
                 "{{ int {k} = 0; for (Gen {g} = {gen_}; {g}.next();) {{ acc = acc * 3 + {g}.value(); if (++{k} > {most}) break; }} }}"
             );
         }
-        match self.started(Suspend::Await) {
-            Some(task) => format!("acc ^= {task}.run();"),
-            None => self.store(),
-        }
+        format!("acc ^= {}.run();", self.started(Suspend::Await))
     }
 
-    fn started(&mut self, kind: Suspend) -> Option<String> {
-        let unit = self.unit;
-        let fits = self.coroutines.iter().find(|c| c.unit == unit && c.kind == kind);
-        let name = fits?.name.clone();
+    fn started(&mut self, kind: Suspend) -> String {
         let (x, i) = (self.expr(2), self.index(64, 1));
-        Some(format!("{name}({x}, &pool[{i}], d + 1)"))
+        format!("{}{}({x}, &pool[{i}], d + 1)", kind.prefix(), self.unit)
     }
 }

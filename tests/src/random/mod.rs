@@ -28,7 +28,7 @@ pub mod way;
 use std::collections::BTreeSet;
 
 use rng::Rng;
-use scope::{Array, Scope, Suspend};
+use scope::{Array, Scope};
 use shape::Shape;
 
 #[derive(Debug, Clone, Default)]
@@ -64,14 +64,6 @@ struct Leaf {
     ty: &'static str,
 }
 
-/// A coroutine `Gen` or `Task` of the same parameters as a function.
-#[derive(Debug, Clone)]
-struct Coroutine {
-    name: String,
-    unit: u32,
-    kind: Suspend,
-}
-
 #[derive(Debug)]
 struct Generator<'a> {
     rng: Rng,
@@ -84,7 +76,6 @@ struct Generator<'a> {
     scope: Scope,
     functions: Vec<Function>,
     leaves: Vec<Leaf>,
-    coroutines: Vec<Coroutine>,
     /// Each array, and whether only the first unit sees it.
     arrays: Vec<(Array, bool)>,
 }
@@ -112,7 +103,6 @@ pub fn generate(seed: u64, dropped: &BTreeSet<u32>) -> Source {
         scope: Scope::default(),
         functions: Vec::new(),
         leaves: Vec::new(),
-        coroutines: Vec::new(),
         arrays: Vec::new(),
     };
     let units = generator.units();

@@ -73,7 +73,6 @@ impl Generator<'_> {
         let units = self.shape.units;
         self.globals(units);
         self.declare(units);
-        self.declare_coroutines();
         let prelude = self.prelude(units);
         let mut texts: Vec<String> = Vec::new();
         for unit in 0..units {
