@@ -26,7 +26,6 @@ fn on_both_runtimes<F: Future<Output = ()>>(future: impl Fn() -> F) {
 
 programs! {
     arc_last_owner
-    atomic_publish
     barrier
     builder_small_stack
     c_part
@@ -67,7 +66,6 @@ programs! {
     rwlock
     scope_nested
     thread_locals
-    thread_panics
     threads_in_turn
     tokio_blocking
     tokio_channels
