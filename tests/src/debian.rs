@@ -1,5 +1,6 @@
 //! What this machine lacks, and how apt provides it: Debian packages and sources.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -137,10 +138,11 @@ pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
     if let Some(tree) = unpacked(&to)? {
         return Ok(tree);
     }
-    let apt = PrivateApt::new(dir)?;
+    let lists = dir.join("apt");
+    fetch_lists(&lists)?;
     fs::create_dir_all(&to)?;
     let fetch = |only: &[&str]| {
-        let mut fetch = apt.command();
+        let mut fetch = apt(&lists);
         fetch.current_dir(&to).args(["source", "-qq", "--only-source"]).args(only).arg(package);
         run(&mut fetch)?.ok().with_context(|| format!("cannot fetch the source of {package}"))
     };
@@ -188,73 +190,54 @@ pub fn genomes(tree: &Path, step: usize) -> Result<[String; 2]> {
     Ok([read("MT-human.fa")? + &orang, reads])
 }
 
-/// An apt that knows only the sources of the Debian archives that this machine is configured for.
-#[derive(Debug)]
-struct PrivateApt {
-    dir: PathBuf,
+/// An apt that knows only the sources of the Debian archives that this machine is configured for,
+/// from lists in this folder.
+fn apt(dir: &Path) -> Command {
+    let mut command = Command::new("apt-get");
+    for (key, path) in [
+        ("Dir::Etc::SourceList", dir.join(SOURCES)),
+        ("Dir::Etc::SourceParts", "/dev/null".into()),
+        ("Dir::State::Lists", dir.join("lists")),
+        ("Dir::Cache", dir.join("cache")),
+    ] {
+        command.arg("-o").arg(format!("{key}={}", path.display()));
+    }
+    // apt drops to an unprivileged user, who cannot see a private directory.
+    command.args(["-o", "APT::Sandbox::User=root"]);
+    command
 }
 
-impl PrivateApt {
-    fn new(dir: &Path) -> Result<Self> {
-        let dir = dir.join("apt");
-        let apt = Self { dir: dir.clone() };
-        let list = dir.join("sources.list");
-        if list.exists() {
-            return Ok(apt);
-        }
-        for sub in ["lists/partial", "cache/archives/partial"] {
-            fs::create_dir_all(dir.join(sub))?;
-        }
-        let archives = Self::archives()?;
-        if archives.is_empty() {
-            bail!("apt knows no Debian archive (apt-get update has never run?)");
-        }
-        let unfinished = dir.join("sources.list.new");
-        fs::write(&unfinished, archives)?;
-        let mut update = apt.with_list(&unfinished);
-        run(update.args(["update", "-qq"]))?
-            .ok()
-            .context("cannot read the lists of Debian sources")?;
-        fs::rename(&unfinished, &list)?;
-        Ok(apt)
-    }
+const SOURCES: &str = "sources.list";
 
-    /// One `deb-src` line per Debian archive and component in use.
-    fn archives() -> Result<String> {
-        const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-        let signed =
-            if Path::new(KEYS).exists() { format!("[signed-by={KEYS}] ") } else { String::new() };
-        let mut query = Command::new("apt-get");
-        let format = "$(REPO_URI) $(RELEASE) $(COMPONENT)";
-        query.args(["indextargets", "--format", format, "Created-By: Packages", "Origin: Debian"]);
-        let mut lines: Vec<String> = run(&mut query)?
-            .ok()?
-            .out()
-            .lines()
-            .filter(|l| l.ends_with(" main"))
-            .map(|l| format!("deb-src {signed}{l}"))
-            .collect();
-        lines.sort();
-        lines.dedup();
-        Ok(lines.into_iter().map(|l| l + "\n").collect())
+/// Fetches the lists of [`apt`], unless they are there.
+fn fetch_lists(dir: &Path) -> Result<()> {
+    let fetched = dir.join("fetched");
+    if fetched.exists() {
+        return Ok(());
     }
+    for sub in ["lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(dir.join(sub))?;
+    }
+    let archives = archives()?;
+    if archives.is_empty() {
+        bail!("apt knows no Debian archive (apt-get update has never run?)");
+    }
+    fs::write(dir.join(SOURCES), archives)?;
+    let update = run(apt(dir).args(["update", "-qq"]))?;
+    update.ok().context("cannot read the lists of Debian sources")?;
+    Ok(fs::write(fetched, "")?)
+}
 
-    fn command(&self) -> Command {
-        self.with_list(&self.dir.join("sources.list"))
-    }
-
-    fn with_list(&self, list: &Path) -> Command {
-        let mut command = Command::new("apt-get");
-        for (key, path) in [
-            ("Dir::Etc::SourceList", list.to_owned()),
-            ("Dir::Etc::SourceParts", "/dev/null".into()),
-            ("Dir::State::Lists", self.dir.join("lists")),
-            ("Dir::Cache", self.dir.join("cache")),
-        ] {
-            command.arg("-o").arg(format!("{key}={}", path.display()));
-        }
-        // apt drops to an unprivileged user, who cannot see a private directory.
-        command.args(["-o", "APT::Sandbox::User=root"]);
-        command
-    }
+/// One `deb-src` line per Debian archive and component in use.
+fn archives() -> Result<String> {
+    const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    let signed =
+        if Path::new(KEYS).exists() { format!("[signed-by={KEYS}] ") } else { String::new() };
+    let mut query = Command::new("apt-get");
+    let format = "$(REPO_URI) $(RELEASE) $(COMPONENT)";
+    query.args(["indextargets", "--format", format, "Created-By: Packages", "Origin: Debian"]);
+    let known = run(&mut query)?.ok()?.out();
+    let known = known.lines().filter(|l| l.ends_with(" main"));
+    let lines: BTreeSet<String> = known.map(|l| format!("deb-src {signed}{l}\n")).collect();
+    Ok(lines.into_iter().collect())
 }
