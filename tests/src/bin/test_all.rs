@@ -28,19 +28,28 @@ const LONG: [&str; 7] = [
     "tests/real_rust",
 ];
 
+const MATRIX: &str = "--matrix";
+const ALL: &str = "--all";
+
 fn main() -> ExitCode {
     exit(run().map(|tally| tally.failed == 0))
 }
 
 fn run() -> Result<Tally> {
-    let asked = Asked::read()?;
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let known = [MATRIX, ALL];
+    if let Some(other) = asked.iter().find(|asked| !known.contains(&asked.as_str())) {
+        bail!("unknown argument {other}; usage: cargo test-all [--matrix] [--all]");
+    }
+    let asks = |word| asked.iter().any(|asked| asked == word);
+    let (matrix, all) = (asks(MATRIX), asks(ALL));
     let begun = Instant::now();
     debian::ensure(&debian::TEST_PACKAGES)?;
     let (mut tally, mut phases) = (Tally::default(), Phases::default());
     tally.check("format", cargo().args(["fmt", "--all", "--check"]))?;
     // The tests use the release build, which is what the user gets, and are a part of it: so what
     // everything depends on is built once, and all processors have work to the end.
-    let tests = phases.of("build", || tests(&asked))?;
+    let tests = phases.of("build", || tests(matrix, all))?;
     let mut check =
         |name: &str, command: &mut Command| phases.of(name, || tally.check(name, command));
     let mut strict = in_release("clippy");
@@ -59,7 +68,7 @@ fn run() -> Result<Tally> {
 /// Builds all that users get and all tests; the commands that run these. Each test binary runs one
 /// test at a time, because as many binaries run at once as there are processors: whatever waits in
 /// one of them, the others go on.
-fn tests(asked: &Asked) -> Result<Vec<Tests>> {
+fn tests(matrix: bool, again: bool) -> Result<Vec<Tests>> {
     let mut build = in_release("build");
     build.args(["--lib", "--bins", "--examples", "--tests"]);
     build.arg("--message-format=json-render-diagnostics");
@@ -74,7 +83,7 @@ fn tests(asked: &Asked) -> Result<Vec<Tests>> {
     let mut examples = in_release("test");
     examples.args(["--doc", "--no-fail-fast"]);
     all.push(("examples of the documentation".to_owned(), examples));
-    if asked.matrix {
+    if matrix {
         // What the compiler checks in no release build: overflow and assertions.
         let mut checked = cargo();
         checked.args(["test", "--workspace", "-q", "--no-fail-fast", "--lib"]);
@@ -83,12 +92,8 @@ fn tests(asked: &Asked) -> Result<Vec<Tests>> {
     all.sort_by_key(|(name, _)| LONG.iter().position(|long| long == name).unwrap_or(LONG.len()));
     for (_, command) in &mut all {
         command.env(BUILT, "1");
-        if asked.matrix {
-            command.env(matrix::VARIABLE, "1");
-        }
-        if asked.all {
-            command.env(verdict::ALL, "1");
-        }
+        command.envs(matrix.then_some((matrix::VARIABLE, "1")));
+        command.envs(again.then_some((verdict::ALL, "1")));
     }
     Ok(all)
 }
@@ -111,29 +116,6 @@ fn binary(message: &[u8]) -> Result<Option<Tests>> {
     let package = folder.file_name().unwrap_or_default().display();
     let name = format!("{package}/{}", text(&message["target"]["name"]));
     Ok(Some((name, command)))
-}
-
-/// What the command line asks for.
-#[derive(Default)]
-struct Asked {
-    matrix: bool,
-    all: bool,
-}
-
-impl Asked {
-    fn read() -> Result<Self> {
-        let mut asked = Self::default();
-        for argument in std::env::args().skip(1) {
-            match argument.as_str() {
-                "--matrix" => asked.matrix = true,
-                "--all" => asked.all = true,
-                other => {
-                    bail!("unknown argument {other}; usage: cargo test-all [--matrix] [--all]")
-                }
-            }
-        }
-        Ok(asked)
-    }
 }
 
 /// A command of cargo for the whole workspace.
