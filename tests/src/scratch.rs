@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use anyhow::Result;
+
 use crate::outputs::target_dir;
 
 /// Files of a directory with an extension, sorted by name.
@@ -65,8 +67,11 @@ impl Scratch {
         Ok(path)
     }
 
-    /// Removes the directory after the test has succeeded.
-    pub fn done(self) {
+    /// Removes the directory after the test has succeeded, which is what a test ends with. What
+    /// cannot be removed stays: a process of the test may still write there.
+    #[allow(clippy::missing_errors_doc, reason = "there are none")]
+    pub fn done(self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.dir);
+        Ok(())
     }
 }

@@ -401,8 +401,7 @@ fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
         ensure!(readme.contains(&said), "README does not say {said}: {stats}");
     }
     runs_what_the_guide_says(&program, &scratch)?;
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// What the page of the three programs says is found in them, whatever the machine does meanwhile:
@@ -438,8 +437,7 @@ fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
         Ok(lines.iter().filter(|line| line["false"] == true).count())
     };
     ensure!(false_lines(&shared)? > 0 && false_lines(&apart)? == 0);
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Commands of the guide that need other files than those of a recorded program.

@@ -86,7 +86,7 @@ fn places(target: &str, inputs: u32) -> Result<(u64, u64)> {
     });
     let first = places.find(|n| *n > 100).context("no coverage")?;
     let last = places.next_back().context("no coverage")?;
-    scratch.done();
+    scratch.done()?;
     Ok((first, last))
 }
 
@@ -155,8 +155,7 @@ fn four_workers_of_ray() -> Result<()> {
         let merged = fs::read(scratch.join("merged.json"))?;
         ensure!(merged == one.ok()?.stdout, "{analysis}: {folder:?}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 fn can_be_published() -> Result<()> {

@@ -70,8 +70,7 @@ fn trial(name: String, work: impl FnOnce(&Path) -> Result<()> + Send + 'static) 
     verdict::trial(name.clone(), Tools::All, &(), move || {
         let scratch = Scratch::new(&format!("random/{name}"))?;
         work(scratch.dir())?;
-        scratch.done();
-        Ok(())
+        scratch.done()
     })
 }
 

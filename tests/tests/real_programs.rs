@@ -188,8 +188,7 @@ fn trial(package: &Package) -> Result<()> {
         }
         fs::remove_dir_all(&traces)?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// The same commands in both trees.

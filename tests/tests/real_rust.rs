@@ -117,8 +117,7 @@ fn trial(krate: &Crate) -> Result<()> {
     ensure!(contexts >= Some(krate.contexts), "only {contexts:?} contexts");
     let races = races(graph)?;
     ensure!(races.is_empty(), "invented {races:#?}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 fn folder() -> PathBuf {

@@ -214,8 +214,7 @@ fn a_circle_of_modules_is_seen() -> Result<()> {
     }
     let circles = modules::circles(&modules::arrows(scratch.dir())?);
     assert_eq!(circles, [["a", "b", "b::inner"]]);
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]

@@ -112,8 +112,7 @@ fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
     if rmws.is_some_and(|n| n != pairs) {
         bail!("{pairs} read-modify-writes where the program makes {rmws:?}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Builds source -> IR with callbacks -> instrumented executable.

@@ -128,8 +128,7 @@ fn trial(program: &Program, way: Way, first: bool) -> Result<()> {
         let graphs = [taskgraph::map(fine(&graphs[0]))?];
         expected(program, first, &recording.run.out(), None, &graphs)?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// The native and the recorded executable of a way.
@@ -206,7 +205,7 @@ fn work_and_span(way: Way, program: &[&str], threads: &str) -> Result<[u64; 2]> 
         number.with_context(|| format!("no {name} in {report:#}"))
     };
     let found = [total("work")?, total("span")?];
-    scratch.done();
+    scratch.done()?;
     Ok(found)
 }
 
@@ -288,6 +287,5 @@ fn causes_of_waits(way: Way) -> Result<()> {
         let wanted = CAUSES.iter().filter(|c| **c == (cause, end)).count() as u64;
         ensure!(waits >= wanted, "{}: {waits} waits for {cause} in {end}: {places:#?}", way.0);
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -46,8 +46,7 @@ pub(crate) fn run(program: &Program, way: &Way, first: bool) -> Result<()> {
         }
     }
     same_tasks(&structures)?;
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// The explicit tasks must not depend on the number of threads.

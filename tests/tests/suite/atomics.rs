@@ -62,6 +62,5 @@ fn only_a_thread_that_does_nothing_but_try_puts_its_tries_off() -> Result<()> {
             ensure!((put_off > 0) == (kind == "s"), "{kind} {level}: put off {put_off} times");
         }
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

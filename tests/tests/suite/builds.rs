@@ -75,8 +75,7 @@ fn a_parallel_make_of_thirty_modules_and_an_incremental_one() -> Result<()> {
     scratch.write("all.h", header.replace("FACTOR 1", "FACTOR 2"))?;
     run(tool("make", scratch.dir()).args(["-j8"]))?.ok()?;
     assert_eq!(record(scratch.dir(), "prog")?.0, format!("{}\n", sum(2) + 1000));
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -96,8 +95,7 @@ fn a_configure_script() -> Result<()> {
     let (said, graph) = record(scratch.dir(), "prog")?;
     assert_eq!(said, "long is 8 bytes, sqrt(2) is 1.4142, 2 threads\n", "{configured}");
     assert_eq!(backend_json(&["stats"], &graph)?["contexts"].as_u64(), Some(3));
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -113,7 +111,7 @@ fn cmake_with_static_and_shared_libraries_in_c_and_cxx() -> Result<()> {
         let (said, graph) = record(&scratch.join("build"), "prog")?;
         assert_eq!(said, "sum 285 by 2 threads, name contech\n");
         assert_eq!(backend_json(&["stats"], &graph)?["contexts"].as_u64(), Some(3));
-        scratch.done();
+        scratch.done()?;
     }
     Ok(())
 }

@@ -30,74 +30,49 @@ fn contech(folder: &Path, arguments: &[&str]) -> Command {
 /// met in a run. Alone, the example that shows it least does so in 4 runs of 5.
 const RUNS: usize = 5;
 
-/// An example of the guide. A line at which it loses time ends in `// LOSS: CAUSE`, or the line
-/// before it does.
-struct Example {
-    name: String,
-    cause: String,
-    lines: BTreeSet<u64>,
-}
-
 fn guide() -> PathBuf {
     workspace().join("docs/src/guide/rust")
 }
 
-fn examples() -> Result<Vec<Example>> {
-    let mut examples = Vec::new();
-    for source in entries(&guide().join("src/bin"))? {
-        let text = fs::read_to_string(&source)?;
-        let (mut cause, mut lines) = (None, BTreeSet::new());
-        for (at, line) in (1..).zip(text.lines()) {
-            if let Some((before, what)) = line.split_once("// LOSS: ") {
-                lines.insert(at + u64::from(before.trim().is_empty()));
-                cause = Some(what.to_owned());
-            }
+/// Checks that the first finding of an example of the guide names its loss. A line at which it
+/// loses time ends in `// LOSS: CAUSE`, or the line before it does.
+fn finds_the_loss(source: &Path, programs: &Path) -> Result<()> {
+    let text = fs::read_to_string(source)?;
+    let (mut cause, mut lines) = ("", BTreeSet::new());
+    for (at, line) in (1..).zip(text.lines()) {
+        if let Some((before, what)) = line.split_once("// LOSS: ") {
+            lines.insert(at + u64::from(before.trim().is_empty()));
+            cause = what;
         }
-        let name = source.file_stem().context("a name")?;
-        examples.push(Example {
-            name: name.to_string_lossy().into_owned(),
-            cause: cause.context("a marked line")?,
-            lines,
-        });
     }
-    Ok(examples)
+    let name = source.file_stem().context("a name")?.to_string_lossy();
+    let file = format!("src/bin/{name}.rs");
+    let is_marked = |place: &Value| {
+        let own = place["file"].as_str().is_some_and(|f| f.ends_with(&file));
+        own && place["line"].as_u64().is_some_and(|line| lines.contains(&line))
+    };
+    let mut found = Value::Null;
+    for run in 0..RUNS {
+        found = first_finding(&programs.join(&*name), run)?;
+        // The time is lost at the line, or waited for there.
+        let is_there = is_marked(&found["code"]) || is_marked(&found["wait"]);
+        if found["cause"] == cause && is_there {
+            return Ok(());
+        }
+    }
+    bail!("{name}: not {cause} at {lines:?}, but {found:#}");
 }
 
-impl Example {
-    /// Checks that the first finding names the cause and the line.
-    fn check(&self, programs: &Path) -> Result<()> {
-        let mut found = Value::Null;
-        for run in 0..RUNS {
-            found = self.first_finding(programs, run)?;
-            if found["cause"] == *self.cause && self.names_line(&found) {
-                return Ok(());
-            }
-        }
-        let Self { name, cause, lines } = self;
-        bail!("{name}: not {cause} at {lines:?}, but {found:#}");
-    }
-
-    fn first_finding(&self, programs: &Path, run: usize) -> Result<Value> {
-        let scratch = Scratch::new(&format!("guide-of-rust/{}-{run}", self.name))?;
-        let mut program = Command::new(programs.join(&self.name));
-        let recording = Recording::of(&mut program, &scratch.join("traces"))?;
-        recording.run.clone().ok()?;
-        let (trace, graph) = (&recording.traces[0], scratch.join("graph.tg"));
-        middle(trace, &graph)?.ok()?;
-        let mut report = backend_json(&["account"], &graph)?;
-        scratch.done();
-        Ok(report["losses"][0].take())
-    }
-
-    /// Whether the time was lost at a marked line, or waited for there.
-    fn names_line(&self, found: &Value) -> bool {
-        let file = format!("src/bin/{}.rs", self.name);
-        ["code", "wait"].iter().any(|key| {
-            let place = &found[key];
-            let own = place["file"].as_str().is_some_and(|f| f.ends_with(&file));
-            own && place["line"].as_u64().is_some_and(|line| self.lines.contains(&line))
-        })
-    }
+fn first_finding(program: &Path, run: usize) -> Result<Value> {
+    let name = program.file_name().context("a name")?.display();
+    let scratch = Scratch::new(&format!("guide-of-rust/{name}-{run}"))?;
+    let recording = Recording::of(&mut Command::new(program), &scratch.join("traces"))?;
+    recording.run.clone().ok()?;
+    let (trace, graph) = (&recording.traces[0], scratch.join("graph.tg"));
+    middle(trace, &graph)?.ok()?;
+    let mut report = backend_json(&["account"], &graph)?;
+    scratch.done()?;
+    Ok(report["losses"][0].take())
 }
 
 #[test]
@@ -107,9 +82,9 @@ fn the_first_finding_of_each_example_is_its_loss() -> Result<()> {
     build.arg("--target-dir").arg(&target);
     run_for(&mut build, Duration::from_secs(900))?.ok()?;
     let programs = target.join("contech/x86_64-unknown-linux-gnu/release");
-    let examples = examples()?;
+    let examples = entries(&guide().join("src/bin"))?;
     ensure!(examples.len() >= 6, "only {} examples", examples.len());
-    examples.iter().try_for_each(|e| e.check(&programs))
+    examples.iter().try_for_each(|source| finds_the_loss(source, &programs))
 }
 
 /// What a toolchain of the future says of itself.
@@ -148,8 +123,7 @@ fn what_cannot_be_done_is_said_in_a_sentence() -> Result<()> {
         ensure!(done.err().contains(said), "{done}");
         ensure!(done.err().lines().count() == 1, "{done}");
     }
-    for_other.done();
-    Ok(())
+    for_other.done()
 }
 
 const MANIFEST: &str =
@@ -222,8 +196,7 @@ fn a_part_in_c_an_allocator_and_a_processor_of_its_own_are_recorded() -> Result<
     ensure!(said.out() == "499500 true\n", "{said}");
     let blocks = backend_json(&["blocks"], &graph)?;
     ensure!(blocks.to_string().contains("part.c"), "{blocks:#}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 const ALONE: &str = r#"
@@ -257,8 +230,7 @@ fn a_program_of_one_thread_waits_for_no_lock_and_at_no_atomic_operation() -> Res
         ensure!(wait["cause"] != "lock", "{wait}");
         ensure!(wait["callee"] != "atomic operation", "{wait}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -279,6 +251,5 @@ fn what_cargo_refuses_is_said_as_cargo_says_it() -> Result<()> {
         let done = run_for(&mut command, Duration::from_secs(600))?.expect("exit 101")?;
         ensure!(done.err().contains(said), "{done}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -23,7 +23,7 @@ fn profiled(name: &str, arguments: &[&str], outcome: &str) -> Result<(Finished, 
     let done = run(Command::new(&program).args(arguments).env("CONTECH_PROFILE", &file))?;
     let done = done.expect(outcome)?;
     let profile = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
-    scratch.done();
+    scratch.done()?;
     Ok((done, profile))
 }
 
@@ -107,6 +107,5 @@ fn a_handler_that_leaves_the_profiler_by_a_jump_leaves_no_profile_and_a_line() -
         "{said}"
     );
     assert!(!file.exists());
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

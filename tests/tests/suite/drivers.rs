@@ -178,8 +178,7 @@ fn is_recorded(name: &str, script: &str, executed: &[&str]) -> Result<()> {
     for words in executed {
         ensure!(blocks.out().contains(words), "no {words} in {blocks}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -191,7 +190,7 @@ fn no_function_is_instrumented_twice_under_lto() -> Result<()> {
         let mut program = Command::new(scratch.join("p"));
         let (_, graph) = Recording::whole(&mut program, &scratch.join("traces"))?;
         let stats = backend_json(&["stats"], &graph)?;
-        scratch.done();
+        scratch.done()?;
         stats["writes"].as_u64().context("writes")
     };
     let without = writes("")?;
@@ -248,8 +247,7 @@ fn output_messages_and_exit_codes_are_the_compilers() -> Result<()> {
         };
         ensure!(named(&ours) == named(&theirs), "{ours}\n{theirs}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// What is said of a call, and how it ends. Each is told in a line of its own.
@@ -308,6 +306,5 @@ fn what_is_particular_to_the_drivers_is_said() -> Result<()> {
         let own = err.lines().filter(|line| line.starts_with("contech-"));
         ensure!(own.count() <= 1, "{done}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -360,8 +360,7 @@ fn what_cannot_be_written_whole_is_not_there() -> Result<()> {
     let full = run(convert.arg(graph.with_extension("bin")).arg(&new))?.expect("exit 1")?;
     ensure!(full.err().contains("new.tg"), "{full}");
     ensure!(entries(scratch.dir())?.is_empty(), "something is left");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -376,6 +375,5 @@ fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
     let none = run(&mut export(&graph))?.expect("exit 1")?;
     ensure!(none.err().contains("say which form: --perfetto, --folded"), "{none}");
     ensure!(entries(scratch.dir())?.is_empty(), "something is left");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

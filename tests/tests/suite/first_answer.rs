@@ -132,8 +132,7 @@ fn repeats_agree_and_differ_by_nothing() -> Result<()> {
     let said = run(tool("contech").arg("diff").args([&results, &results]))?.ok()?;
     let said = in_a_line(&said.stdout);
     ensure!(said.contains("differ by nothing that repeats of one of them would not"), "{said}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -158,8 +157,7 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     ensure!(all == same);
     ensure!((1..blocks / 2).contains(&sampled), "{sampled} of {blocks}");
     backend(&["verify"], &sample)?.ok()?;
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -178,6 +176,5 @@ fn a_sample_of_the_code_is_no_other_code_than_all_of_it() -> Result<()> {
         let caller = serial.map(|row| &row["callers"][0]["function"]);
         ensure!(caller.is_some_and(|caller| caller == "produce"), "1 in {every}: {account}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -72,8 +72,7 @@ fn a_host_that_is_not_instrumented_closes_a_plug_in_that_is() -> Result<()> {
             assert_eq!(recording.graphs(true)?.len(), 1);
         }
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Stands in front of functions of the C library, and ends the process when a thread that it has
@@ -179,8 +178,7 @@ fn the_writer_calls_nothing_that_a_library_may_stand_in_front_of() -> Result<()>
     command.env("CONTECH_BUFFER", "32K").env("LD_PRELOAD", &library);
     let (run, _) = Recording::whole(&mut command, &scratch.join("traces"))?;
     assert_eq!(run.out(), "done\n", "{run}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Libraries of Debian that stand in front of the C library.
@@ -239,8 +237,7 @@ fn libraries_in_front_of_the_c_library_change_nothing() -> Result<()> {
         assert_eq!(recording.run.clone().ok()?.out(), "3\n");
         assert_eq!(recording.graphs(true)?.len(), 2);
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Threads that operate on one variable, in a process that is stopped for longer than a thread
@@ -295,8 +292,7 @@ fn who_was_stopped_keeps_its_place_in_the_order_of_atomic_operations() -> Result
     };
     let said = middle(trace, &scratch.join("graph.tg"))?.ok()?.out();
     assert!(!said.contains("wrong order") && !said.contains("same place"), "{said}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Takes free locks, by `pthread_mutex_lock` or by a try.
@@ -356,6 +352,5 @@ fn a_free_lock_costs_some_hundred_instructions_whether_it_is_tried_or_taken() ->
         let (native, recorded) = (of("native")?, of("recorded")?);
         assert!(recorded <= native + MOST, "tries {tries}: {native} and {recorded} instructions");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

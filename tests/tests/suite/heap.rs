@@ -31,6 +31,5 @@ fn allocations_are_where_they_are_natively() -> Result<()> {
         let found = run(&mut recorded)?.ok()?.out();
         ensure!(found == expected, "{mode}:\n{found}natively:\n{expected}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -144,5 +144,5 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
         with_data += u64::from(size > 100_000);
     }
     assert!(with_data > kills() / 4, "only {with_data} had data");
-    scratch.done();
+    scratch.done().unwrap();
 }

@@ -116,7 +116,7 @@ fn records_exactly(name: &str, source: &str, flags: &[&str]) {
         assert!(compared > 10_000, "{compared} blocks were compared");
         fs::remove_file(&trace).unwrap();
     }
-    scratch.done();
+    scratch.done().unwrap();
 }
 
 /// Threads that never end.
@@ -150,7 +150,7 @@ fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     let notes = said["notes"].as_array().unwrap();
     let told = notes.iter().find(|n| n["text"].as_str().unwrap().contains("did not keep up"));
     assert_eq!(told.unwrap()["missing"], true, "{done}");
-    scratch.done();
+    scratch.done().unwrap();
 }
 
 fn tasks(kind: &str) {

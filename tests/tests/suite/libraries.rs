@@ -36,8 +36,7 @@ fn threads_nobody_announced_are_named_with_their_library() -> Result<()> {
     assert_eq!(found["unknown"][0]["pairs"][0]["b"]["function"], "work");
     let told = told(&graph)?;
     assert!(told.contains("3 threads appeared unannounced in libpool.so"), "{told}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -80,6 +79,5 @@ fn a_setuid_program_runs_untraced() -> Result<()> {
     fs::remove_dir_all(&place)?;
     assert_eq!(plain, ("65534 65534\n".to_owned(), 1));
     assert_eq!(privileged, ("65534 0\n".to_owned(), 0));
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

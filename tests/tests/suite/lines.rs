@@ -36,8 +36,7 @@ fn what_a_thread_does_in_an_inlined_lambda_is_at_the_programs_lines() -> Result<
         .context("no write")?;
     ensure!(most["file"].as_str().is_some_and(|file| file.ends_with("/cxx_lambda.cpp")), "{most}");
     ensure!(most["line"] == line_of(&source, "// fill")?, "{most}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 const INLINED: &str = "\
 #include <vector>
@@ -71,6 +70,5 @@ fn inlined_code_has_the_name_of_its_own_function() -> Result<()> {
         ensure!(name.starts_with(function), "{most}");
         ensure!(most["line"] == line_of(INLINED, end)?, "{most}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -62,8 +62,7 @@ fn order(mpi: Mpi, program: &str) -> Result<()> {
         log_order::check(&[log], &taskgraph::map(&graph)?)
             .with_context(|| format!("{} with {ranks} ranks: {run}", mpi.name()))?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// A commit takes one of the libraries for each language.
@@ -131,7 +130,7 @@ fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
         let expected = serde_json::json!({"rank 0": ["rank 0"], "rank 1": ["rank 1"]});
         assert_eq!(archive["groups"], expected, "{archive}");
         assert!(!archive["inside"]["waits: message"].is_null(), "{archive}");
-        scratch.done();
+        scratch.done()?;
     }
     Ok(())
 }
@@ -151,8 +150,7 @@ fn one_address_in_two_ranks_is_not_one_memory() -> Result<()> {
     for analysis in ["cache", "sharing", "misses", "memuse", "critpath"] {
         backend(&[analysis], &graph)?.ok()?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -162,8 +160,7 @@ fn openmp_in_ranks_is_recorded_in_each() -> Result<()> {
     let [_, merged] = merged(Mpi::Open, "hybrid.c", &flags, &scratch, &graph)?;
     // The root context, and for each rank a main thread and two implicit tasks.
     assert_eq!(merged.json()?["contexts"], 7, "{merged}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// Checks for one line of standard error with all of these words, and exit code 1.
@@ -193,7 +190,7 @@ fn traces_that_do_not_belong_together_are_refused() -> Result<()> {
         let twice = of(a.join("trace.0.bin"), a.join("trace.0.bin"))?;
         refused(&twice, &["both of rank 0"]);
         assert!(!graph.exists());
-        scratch.done();
+        scratch.done()?;
     }
     Ok(())
 }
@@ -217,8 +214,7 @@ fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()
     // The trace is cut before MPI_Init.
     fs::write(&traces[1], &bytes[..100])?;
     refused(&merge(&traces, &graph)?, &["trace.1.bin", "which MPI rank", "leave it out"]);
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -242,7 +238,7 @@ fn a_run_that_a_rank_ends_early_is_a_graph_that_says_so() -> Result<()> {
             }
             verify(&graph)?;
         }
-        scratch.done();
+        scratch.done()?;
     }
     Ok(())
 }

@@ -38,8 +38,7 @@ fn a_libomp_that_may_not_use_tools_is_named() -> Result<()> {
     command.env("OMP_TOOL", "disabled");
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     told(&recording, &["libomp", "OMPT", "OMP_TOOL"])?;
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// A recording of the program whose parallel part, `work`, gcc compiled.
@@ -59,8 +58,7 @@ fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
     let scratch = Scratch::new("openmp/libgomp")?;
     let recording = with_libgomp(&scratch, WORK)?;
     told(&recording, &["libgomp", "contech-cc -fopenmp", "libomp-22-dev"])?;
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -72,8 +70,7 @@ fn a_libgomp_that_makes_no_thread_is_noted_in_the_graph() -> Result<()> {
     assert_eq!(recording.run.err(), "");
     let notes = recording::told(&recording.graphs(true)?[0])?;
     assert!(notes.contains("libgomp is loaded and made no thread"), "{notes}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// libomp announces the region in the teams twice when the host runs it, and runs it once.
@@ -95,8 +92,7 @@ fn a_target_region_that_the_host_runs_has_no_task_that_never_begins() -> Result<
     let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
     let notes = recording::told(&graph)?;
     assert!(!notes.contains("not begun"), "{notes}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -117,6 +113,5 @@ fn a_task_makes_no_change_of_the_signal_mask() -> Result<()> {
     // 1,972 tasks, and 14.
     let (many, few) = (calls("15")?, calls("5")?);
     assert!(few > 0 && many < few + 400, "{many} calls, {few} of few tasks");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -40,8 +40,7 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
         let version = concat!(env!("CARGO_PKG_VERSION"), " (");
         ensure!(said.out().contains(version) && said.out().contains(" format "), "{said}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -63,6 +62,5 @@ fn an_installation_replaces_an_older_one_and_nothing_else() -> Result<()> {
     let said = refused.to_string();
     ensure!(said.contains("bin/contech exists and is no link to"), "{said}");
     ensure!(fs::read_to_string(&other)? == "somebody else's");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

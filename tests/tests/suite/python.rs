@@ -77,8 +77,7 @@ fn the_session_of_the_guide_runs_in_a_new_environment_by_two_commands() -> Resul
     // What says something on the page does so in the run.
     ensure!(parts(&said.out()) == parts(&guide), "{said}");
     ensure!(said.out().contains(" cache lines written"), "{said}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -90,8 +89,7 @@ fn the_package_says_what_the_commands_say() -> Result<()> {
     compare.arg(workspace().join("tests/exports/package.py"));
     let compared = run(compare.arg(&graph).arg(backend))?.ok()?;
     ensure!(compared.out().trim() == "as the command says", "{compared}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -113,6 +111,5 @@ fn the_types_of_the_module_are_those_of_its_stub() -> Result<()> {
     named.sort();
     seen.sort();
     ensure!(seen == named, "{seen:?}\n{named:?}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

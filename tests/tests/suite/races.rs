@@ -72,7 +72,7 @@ fn check_at(source: &str, level: &str, flags: &[&str]) -> Result<usize> {
         let fixed = races(program, case, "fixed", &scratch)?;
         assert!(fixed.is_empty(), "{case}: invented {fixed:?}");
     }
-    scratch.done();
+    scratch.done()?;
     Ok(cases.len())
 }
 
@@ -185,8 +185,7 @@ fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// A thread uses objects that main has destroyed, and made again or not.
@@ -257,8 +256,7 @@ fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() 
     }
     let right = found(&["again"])?;
     assert_eq!(right["destroyed"], json!([]), "{right}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// One thread writes to a pipe through a ring of the kernel's and another reads from it; a third
@@ -327,8 +325,7 @@ fn what_the_kernel_orders_through_a_ring_is_not_known_and_other_races_are_told()
     assert!(reason.context("a reason")?.contains("io_uring"));
     let pair = &found["unknown"][0]["pairs"][0];
     assert_eq!(pair["variable"], "x", "{found:#}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 /// A reduction of which libomp can be told how it combines.
@@ -367,8 +364,7 @@ fn reductions_have_no_races_however_they_combine_and_no_times_that_go_back() -> 
         let text = recording::told(&graph)?;
         assert!(!text.contains("backwards"), "{method}: {text}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -383,6 +379,5 @@ fn programs_of_hundreds_of_openmp_tasks_that_share_nothing_have_no_races() -> Re
         let found = races(program, argument, argument, &scratch)?;
         assert!(found.is_empty(), "{program}: invented {found:?}");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

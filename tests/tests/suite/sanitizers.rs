@@ -28,8 +28,7 @@ fn as_natively(sanitizer: &str) -> Result<()> {
         same(&wanted, &recording.run, Finished::said).context(name)?;
         ensure!(!recording.graphs(true)?.is_empty(), "{name}: nothing was recorded");
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]

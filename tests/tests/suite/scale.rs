@@ -33,6 +33,5 @@ fn places_are_source_lines() -> Result<()> {
     let number = |name: &str| report["points"][1][name].as_f64().context(name.to_owned());
     let rest = 2.0 * number("t")? - number("work")? - number("idle")?;
     ensure!(rest.abs() < 1e-9, "{report:#}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

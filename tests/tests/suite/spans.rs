@@ -34,7 +34,7 @@ fn recorded(name: &str, options: &[&str], threads: &str) -> Result<Value> {
     command.args(arguments).env("OMP_NUM_THREADS", threads);
     let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
     let profile = backend_json(&["workspan", "--metric", "ops"], &graph)?;
-    scratch.done();
+    scratch.done()?;
     Ok(profile)
 }
 

@@ -67,6 +67,5 @@ fn a_report_of_a_serial_run_says_what_its_spawns_allow() -> Result<()> {
     let page = std::fs::read_to_string(page)?;
     let said = format!("what could run in parallel: {parallelism:.2} processors on average");
     ensure!(page.contains(&said), "the report does not say: {said}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

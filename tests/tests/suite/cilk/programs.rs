@@ -77,7 +77,7 @@ fn record(name: &str) -> Result<Value> {
     let dir = scratch.dir();
     build_and_run(&format!("{name}.c"), dir, &[])?;
     let profile = analyse(dir)?;
-    scratch.done();
+    scratch.done()?;
     Ok(profile)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
     let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
     execute(&program, scratch.dir(), &[], metric)?;
     let profile = profile(scratch.dir())?;
-    scratch.done();
+    scratch.done()?;
     Ok(profile)
 }
 

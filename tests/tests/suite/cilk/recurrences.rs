@@ -26,7 +26,7 @@ fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<[u64; 2]>> {
         let profile = analyse(scratch.dir())?;
         all.push(outermost(&profile, function)?);
     }
-    scratch.done();
+    scratch.done()?;
     Ok(all)
 }
 
@@ -104,7 +104,7 @@ fn a_parallel_loop_has_the_span_of_one_grain_and_of_its_halvings() -> Result<()>
             assert!(work > 8 * span, "{name}: {work} and {span} of 100 by 8");
             all.push([work, span]);
             modes.push(all);
-            scratch.done();
+            scratch.done()?;
         }
         assert_eq!(modes[0], modes[1], "{name}: from the graph and on-line");
     }

@@ -39,8 +39,7 @@ fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {
     }
     let left = std::fs::read_dir(scratch.dir())?.filter_map(Result::ok);
     ensure!(left.filter(|f| f.file_name().to_string_lossy().contains("tmp-")).count() == 0);
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -49,8 +48,7 @@ fn a_child_waits_for_no_thread_that_it_does_not_have() -> Result<()> {
     let program = build(&scratch, "forks.c", &["-pthread"])?;
     let (finished, _) = observe(&mut observed(&program, &[]))?;
     ensure!(finished.clone().ok()?.out() == "0\n", "{finished}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -61,8 +59,7 @@ fn a_lock_that_is_given_up_and_a_wait_that_is_cancelled_end_as_they_would() -> R
         let native = run(&mut Command::new(&program))?;
         same(&native, &run(&mut observed(&program, &[]))?, Finished::said)?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -82,6 +79,5 @@ fn nothing_is_written_unasked_or_for_another_program() -> Result<()> {
     nowhere.env("CONTECH_OBSERVE", "/proc/nowhere/a.obs");
     let finished = run(&mut nowhere)?.expect("exit 2")?;
     ensure!(finished.err().contains("/proc/nowhere/a.obs") && finished.err().lines().count() == 1);
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -52,6 +52,5 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
         between("phase", phase.times.of(State::Scheduling), 99, phase.wall_ns / MS + 1)?;
         ensure!(phase.times.of(State::Idle) == 0);
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

@@ -43,8 +43,7 @@ fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
             between("idle", worker.times.of(State::Idle), 150, most)?;
         }
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -64,8 +63,7 @@ fn nested_locks_ordered_sections_and_task_groups_are_waited_for_from_the_first_o
     ] {
         between(what, phase.times.of(state), 80, most)?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -96,8 +94,7 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
             ensure!(phase.slowest_ns <= phase.wall_ns, "{phase:?}");
         }
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -119,6 +116,5 @@ fn libgomp_is_said_not_to_tell() -> Result<()> {
     finished.ok()?;
     ensure!(observation.openmp.starts_with("LLVM OMP") && observation.phases.len() == 2);
     ensure!(observation.times().of(State::Barrier) > 0, "{observation:?}");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }

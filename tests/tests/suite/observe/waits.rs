@@ -53,8 +53,7 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
         let module = site.place.module.context("a module")? as usize;
         ensure!(Path::new(&observation.modules[module].path) == program);
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -74,8 +73,7 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
     // Lanes are used again: there are seven threads besides main, at most three at a time.
     let threads: u32 = observation.lanes.iter().map(|lane| lane.threads).sum();
     ensure!(threads == 8 && observation.lanes.len() == 4, "{threads} threads");
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -88,8 +86,7 @@ fn waits_of_rust_are_seen() -> Result<()> {
     let (main, most) = (&observation.lanes[0].times, observation.duration_ns / MS);
     between("lock", main.of(State::Lock), 100, most)?;
     between("condition", main.of(State::Condition), 100, most)?;
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
 
 #[test]
@@ -112,6 +109,5 @@ fn waiting_for_messages_is_seen() -> Result<()> {
         let most = observation.duration_ns / MS;
         between("message", observation.lanes[0].times.of(State::Message), 100, most)?;
     }
-    scratch.done();
-    Ok(())
+    scratch.done()
 }
