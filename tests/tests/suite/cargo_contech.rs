@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -87,20 +86,12 @@ fn the_first_finding_of_each_example_is_its_loss() -> Result<()> {
     examples.iter().try_for_each(|source| finds_the_loss(source, &programs))
 }
 
-/// What a toolchain of the future says of itself.
-const NIGHTLY: &str = "#!/bin/sh
-printf '%s\\n' 'host: x86_64-unknown-linux-gnu' 'release: 1.99.0-nightly' 'LLVM version: 23.1.0'
-";
-
 #[test]
 fn what_cannot_be_done_is_said_in_a_sentence() -> Result<()> {
     const OTHER: &str = "aarch64-unknown-linux-gnu";
     const CONFIGURED: &str = "(build.target of cargo's configuration) cannot be recorded";
     let none = ("", "");
     let for_other = Scratch::new("rust/for-another-machine")?;
-    let nightly = for_other.write("rustc", NIGHTLY)?;
-    fs::set_permissions(&nightly, fs::Permissions::from_mode(0o755))?;
-    let nightly = nightly.to_string_lossy().into_owned();
     let configuration = format!("[build]\ntarget = {OTHER:?}\n");
     for_other.write(".cargo/config.toml", configuration)?;
     let (root, other) = (Path::new("/"), for_other.dir());
@@ -111,7 +102,6 @@ fn what_cannot_be_done_is_said_in_a_sentence() -> Result<()> {
         (other, &["build"], none, CONFIGURED),
         (root, &["build"], ("RUSTUP_TOOLCHAIN", "1.2.3"), "1.2.3"),
         (root, &["build"], ("RUSTC", "/no/rustc"), "/no/rustc"),
-        (root, &["build"], ("RUSTC", &nightly), "use an older toolchain"),
         (root, &["run"], none, "Cargo.toml"),
         (root, &["install", "splr"], none, "install needs --root"),
     ] {

@@ -4,31 +4,7 @@ use anyhow::{Context, Result, ensure};
 use contech_tests::recording::backend;
 
 use super::profile::{number, site};
-use super::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
-
-#[test]
-fn partition_is_what_holds_quicksort_back() -> Result<()> {
-    for profile in [from_graph("quicksort")?, on_line("quicksort", "ops")?] {
-        let sort = number(site(&profile, "main", "pqsort", "call")?, "/on_work/top_call_site/span");
-        let partition = site(&profile, "pqsort", "partition", "call")?;
-        let own = number(partition, "/on_span/local/span");
-        assert!(own / sort > 0.9, "{own} of {sort}");
-        let top = |key| number(partition, &format!("/on_span/top_call_site/{key}"));
-        assert_eq!(top("work"), top("span"), "partition is serial");
-    }
-    Ok(())
-}
-
-#[test]
-fn the_base_case_of_matrix_multiply_has_only_local_work() -> Result<()> {
-    for profile in [from_graph("matmul")?, on_line("matmul", "time")?] {
-        let base = site(&profile, "mm", "base", "call")?;
-        assert_eq!(number(base, "/on_work/top_caller/work"), 0.0);
-        let all = number(site(&profile, "main", "mm", "call")?, "/on_work/top_call_site/work");
-        assert!(number(base, "/on_work/local/work") / all > 0.8);
-    }
-    Ok(())
-}
+use super::programs::{analyse_by, build_and_run, from_graph, scratch};
 
 #[test]
 fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
