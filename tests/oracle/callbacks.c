@@ -50,20 +50,10 @@ static void note(uint64_t addr, uint64_t size, int write) {
   log->access[log->count++].size_and_write = size << 1 | (uint64_t)write;
 }
 
-#define SIZED(n)                                                                \
-  void __asan_load##n##_noabort(uint64_t addr) { note(addr, n, 0); }            \
-  void __asan_store##n##_noabort(uint64_t addr) { note(addr, n, 1); }
-SIZED(1)
-SIZED(2)
-SIZED(4)
-SIZED(8)
-SIZED(16)
-void __asan_loadN_noabort(uint64_t addr, uint64_t size) { note(addr, size, 0); }
-void __asan_storeN_noabort(uint64_t addr, uint64_t size) { note(addr, size, 1); }
 void __asan_handle_no_return(void) {}
 
-// The same under names of pure library functions: calls of those do not end a block, so that blocks stay
-// whole (see the test).
+// The callbacks have the names of pure library functions: calls of those do not end a block, so that blocks
+// stay whole (see the test).
 void __isnan(uint64_t addr, uint64_t size) { note(addr, size, 0); }
 void __isinf(uint64_t addr, uint64_t size) { note(addr, size, 1); }
 

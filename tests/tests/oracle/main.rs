@@ -2,13 +2,10 @@
 //!
 //! clang compiles a program to IR (at -O0 or at -O2) with LLVM's own address-sanitizer pass in its
 //! kernel form, which puts a callback before every load, store and atomic and changes nothing else.
-//! Then `contech-cc` instruments that IR. One run gives both recordings, so addresses can be
-//! compared as such, thread by thread, with no assumption about memory layout.
-//!
-//! Each program runs in one of four ways, in another one in the next commit: at either level, with
-//! the callbacks as ordinary calls (each ends a block, so most blocks have one access), or with the
-//! callbacks renamed to library functions that do not end a block, so that the blocks are those of
-//! the program.
+//! Then `contech-cc` instruments that IR, in which the callbacks are renamed to library functions
+//! that do not end a block, so that the blocks are those of the program. One run gives both
+//! recordings, so addresses can be compared as such, thread by thread, with no assumption about
+//! memory layout. A commit takes one of the levels for each program.
 //!
 //! The oracle covers loads, stores, atomics, memcpy, memmove, memset, strlen, qsort, texts that
 //! printf prints, all threads, and their order. It does not cover these: an atomic
@@ -58,26 +55,15 @@ const PROGRAMS: [(&str, Option<u64>); 20] = [
     ("tsd_destructor.c", Some(0)),
 ];
 
-/// How the callbacks appear in the IR.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// The callbacks are ordinary calls.
-    Calls,
-    /// The callbacks are calls of functions that do not end a block.
-    Whole,
-}
-
 fn main() {
     let arguments = verdict::arguments();
     let mut trials = Vec::new();
     for (file, rmws) in PROGRAMS {
-        let all = ["O0", "O2"].map(|level| [Form::Calls, Form::Whole].map(|form| (level, form)));
-        for (level, form) in ways(file, all.as_flattened()) {
-            let name = format!("{file}::{level}::{form:?}").to_lowercase();
+        for level in ways(file, &["O0", "O2"]) {
+            let name = format!("{file}::{level}").to_lowercase();
             let from = [source(file), recorder()].map(|path| fs::read(path).ok());
-            trials.push(verdict::trial(name, Tools::Recording, &from, move || {
-                trial(file, rmws, level, form)
-            }));
+            let run = move || trial(file, rmws, level);
+            trials.push(verdict::trial(name, Tools::Recording, &from, run));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
@@ -93,10 +79,10 @@ fn recorder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/callbacks.c")
 }
 
-fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
+fn trial(file: &str, rmws: Option<u64>, level: &str) -> Result<()> {
     let program = Program::read(&source(file))?.context("a program, not a part")?;
-    let scratch = Scratch::new(&format!("oracle/{}-{level}-{form:?}", program.name))?;
-    let executable = build(&program, level, form, scratch.dir())?;
+    let scratch = Scratch::new(&format!("oracle/{}-{level}", program.name))?;
+    let executable = build(&program, level, scratch.dir())?;
     let log = scratch.join("oracle.txt");
     // Frames of the deep recursion are larger with a call before every access.
     let mut command = Command::new("sh");
@@ -116,7 +102,7 @@ fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
 }
 
 /// Builds source -> IR with callbacks -> instrumented executable.
-fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathBuf> {
+fn build(program: &Program, level: &str, dir: &Path) -> Result<PathBuf> {
     let (native, contech) = (Toolchain::native(), Toolchain::contech());
     let plain_ir = dir.join("plain.ll");
     let mut compile = Command::new(native.compiler_of(&program.source));
@@ -124,8 +110,7 @@ fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathB
     compile.args(callbacks::FLAGS).arg(&program.source).arg("-o").arg(&plain_ir);
     run(&mut compile)?.ok()?;
     let ir = dir.join("program.ll");
-    let text = fs::read_to_string(&plain_ir)?;
-    fs::write(&ir, if form == Form::Whole { callbacks::rename(&text)? } else { text })?;
+    fs::write(&ir, callbacks::rename(&fs::read_to_string(&plain_ir)?)?)?;
     let object = native.object(&recorder(), &["-O2".to_owned()], dir)?;
     let executable = dir.join("prog");
     // The IR is final, so -O0 runs only the instrumentation.

@@ -1,7 +1,7 @@
 //! `CHECK: allocations`: the graph holds exactly the allocations that the program prints.
 
 use anyhow::{Result, bail};
-use taskgraph::{Action, AllocKind};
+use taskgraph::Action;
 
 use crate::tasks::Graph;
 
@@ -36,15 +36,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
 fn line(action: &Action<'_>) -> Option<String> {
     match action {
         Action::Alloc { addr, size, kind } => {
-            let kind = match kind {
-                AllocKind::Malloc => "malloc",
-                AllocKind::Calloc => "calloc",
-                AllocKind::Realloc => "realloc",
-                AllocKind::Aligned => "aligned",
-                AllocKind::New => "new",
-                _ => "unknown",
-            };
-            Some(format!("alloc {kind} {addr:#x} {size}"))
+            Some(format!("alloc {} {addr:#x} {size}", kind.name()))
         }
         Action::Free { addr } => Some(format!("free {addr:#x}")),
         Action::Map { addr, size } => Some(format!("map {addr:#x} {size}")),
