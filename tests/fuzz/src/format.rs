@@ -12,6 +12,7 @@ pub(crate) struct Piece {
 }
 
 /// A file format, as mutations see it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Format {
     /// Splits a file into its pieces; `None` if the bytes are not of the format.
     pub(crate) split: fn(&[u8]) -> Option<Vec<Piece>>,

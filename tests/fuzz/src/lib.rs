@@ -27,47 +27,39 @@ mod trace;
 
 pub use mutate::mutate;
 
-/// The kind of file that is read, which also names the folder with its inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Chunks, tables and streams of a trace.
-    Trace,
-    /// The middle layer: `verify` must accept every graph that it writes, whatever the trace.
-    Middle,
-    /// A graph, read in every possible way. If `verify` accepts the graph, it is read without an
-    /// error.
-    Graph,
-    /// An on-line work/span profile, shown as text and as a page.
-    Profile,
+/// A kind of file that is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Also the name of the folder with its inputs.
+    pub name: &'static str,
+    /// Small valid files that the writers made.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    read: fn(&[u8]) -> bool,
+    format: Option<format::Format>,
 }
 
 impl Target {
-    pub const ALL: [Self; 4] = [Self::Trace, Self::Middle, Self::Graph, Self::Profile];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Trace => "trace",
-            Self::Middle => "middle",
-            Self::Graph => "graph",
-            Self::Profile => "profile",
-        }
-    }
+    pub const ALL: [Self; 4] = [
+        // Chunks, tables and streams of a trace.
+        Self { name: "trace", seeds: trace::seeds, read: trace::read, format: Some(trace::FORMAT) },
+        // The middle layer: `verify` must accept every graph that it writes, whatever the trace.
+        Self {
+            name: "middle",
+            seeds: trace::seeds,
+            read: trace::convert,
+            format: Some(trace::FORMAT),
+        },
+        // A graph, read in every possible way. If `verify` accepts the graph, it is read without an
+        // error.
+        Self { name: "graph", seeds: graph::seeds, read: graph::read, format: Some(graph::FORMAT) },
+        // An on-line work/span profile.
+        Self { name: "profile", seeds: profile::seeds, read: profile::read, format: None },
+    ];
 
     /// The target of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|target| target.name() == name)
-    }
-
-    /// Small valid files that the writers made.
-    #[must_use]
-    pub fn seeds(self) -> Vec<Vec<u8>> {
-        match self {
-            Self::Trace | Self::Middle => trace::seeds(),
-            Self::Graph => graph::seeds(),
-            Self::Profile => vec![profile::seed()],
-        }
+        Self::ALL.into_iter().find(|target| target.name == name)
     }
 
     /// Reads a file; whether it is valid.
@@ -76,20 +68,7 @@ impl Target {
     /// When the oracle rejects the result, or when reading takes more memory than 64 MB and 16
     /// times the file.
     #[must_use]
-    pub fn read(self, bytes: &[u8]) -> bool {
-        memory::within(bytes.len(), || match self {
-            Self::Trace => trace::read(bytes),
-            Self::Middle => trace::convert(bytes),
-            Self::Graph => graph::read(bytes),
-            Self::Profile => profile::read(bytes),
-        })
-    }
-
-    fn format(self) -> Option<format::Format> {
-        match self {
-            Self::Trace | Self::Middle => Some(trace::FORMAT),
-            Self::Graph => Some(graph::FORMAT),
-            Self::Profile => None,
-        }
+    pub fn read(&self, bytes: &[u8]) -> bool {
+        memory::within(bytes.len(), || (self.read)(bytes))
     }
 }

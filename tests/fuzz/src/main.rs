@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 use contech_fuzz::{Target, mutate};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-fn target() -> Target {
+fn target() -> &'static Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
-    *TARGET.get_or_init(|| {
+    TARGET.get_or_init(|| {
         let given = std::env::args().skip(1).find(|word| !word.starts_with('-'));
         let given = given.unwrap_or_default();
         let mut names = Path::new(&given).iter().rev().filter_map(|n| n.to_str());
         names.find_map(Target::named).unwrap_or_else(|| {
-            let all = Target::ALL.map(Target::name).join(", ");
+            let all = Target::ALL.map(|target| target.name).join(", ");
             panic!("usage: contech-fuzz FOLDER/TARGET [OPTION OF libFuzzer]...; targets: {all}")
         })
     })

@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 /// Mutates a file; `bytes` mutates plain bytes. The result is the same for the same seed.
 pub fn mutate(
-    target: Target,
+    target: &Target,
     file: &[u8],
     seed: u32,
     bytes: &mut dyn FnMut(&mut Vec<u8>),
@@ -18,10 +18,10 @@ pub fn mutate(
     };
     // The fuzzer begins with an empty file, so a seed takes its place.
     if file.len() < 8 || random.usize(..256) == 0 {
-        let mut seeds = target.seeds();
+        let mut seeds = (target.seeds)();
         return seeds.swap_remove(random.usize(..seeds.len()));
     }
-    let split = target.format().and_then(|f| Some(((f.split)(file)?, f)));
+    let split = target.format.and_then(|f| Some(((f.split)(file)?, f)));
     let Some((mut pieces, format)) = split.filter(|(pieces, _)| !pieces.is_empty()) else {
         return plain(file.to_vec());
     };
