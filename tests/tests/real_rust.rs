@@ -19,35 +19,18 @@ use contech_tests::scratch::Scratch;
 /// A crate, and what is run of it.
 struct Crate {
     name: &'static str,
-    kind: Kind,
+    /// Of programs that cargo installs. A library has its version in the manifest of
+    /// `programs/registry`, where a program uses it.
+    version: Option<&'static str>,
+    /// Shell commands in an empty folder, where `$BIN` has the programs and `$TEXTS` is a folder of
+    /// texts.
+    run: &'static str,
     /// Contexts that its graph has at least.
     contexts: u64,
 }
 
-enum Kind {
-    /// A library in the manifest of `programs/registry`, which has its version. Its program has the
-    /// same name.
-    Library,
-    /// Programs that cargo installs.
-    Program {
-        version: &'static str,
-        /// Shell commands in an empty folder, where `$BIN` has the program and `$TEXTS` is a folder
-        /// of texts.
-        run: &'static str,
-    },
-}
-
 const fn library(name: &'static str, contexts: u64) -> Crate {
-    Crate { name, kind: Kind::Library, contexts }
-}
-
-const fn program(
-    name: &'static str,
-    version: &'static str,
-    run: &'static str,
-    contexts: u64,
-) -> Crate {
-    Crate { name, kind: Kind::Program { version, run }, contexts }
+    Crate { name, version: None, run: "$BIN/use-$NAME", contexts }
 }
 
 /// A run takes one of the first [`QUICK`], which have few dependences, and all are taken with the
@@ -61,14 +44,24 @@ const CRATES: [Crate; 11] = [
     library("redb", 4),
     library("smol", 2),
     library("threadpool", 5),
-    program("b3sum", "1.8.7", "cat $TEXTS/*.c > all; $BIN/b3sum --num-threads 2 all $TEXTS/*.c", 2),
-    program("ripgrep", "15.2.0", "$BIN/rg --threads 2 --count 'pthread_[a-z]+' $TEXTS | sort", 3),
-    program(
-        "sd",
-        "1.0.0",
-        "cp $TEXTS/*.c .; $BIN/sd 'pthread_(\\w+)' 'thread::$1' *.c; cat *.c",
-        2,
-    ),
+    Crate {
+        name: "b3sum",
+        version: Some("1.8.7"),
+        run: "cat $TEXTS/*.c > all; $BIN/b3sum --num-threads 2 all $TEXTS/*.c",
+        contexts: 2,
+    },
+    Crate {
+        name: "ripgrep",
+        version: Some("15.2.0"),
+        run: "$BIN/rg --threads 2 --count 'pthread_[a-z]+' $TEXTS | sort",
+        contexts: 3,
+    },
+    Crate {
+        name: "sd",
+        version: Some("1.0.0"),
+        run: "cp $TEXTS/*.c .; $BIN/sd 'pthread_(\\w+)' 'thread::$1' *.c; cat *.c",
+        contexts: 2,
+    },
 ];
 const QUICK: usize = 3;
 
@@ -85,11 +78,9 @@ fn main() {
 fn available(krate: &Crate) -> bool {
     let mut fetch = cargo();
     fetch.current_dir(folder());
-    match krate.kind {
-        Kind::Library => fetch.args(["fetch", "--locked", "-q"]),
-        Kind::Program { version, .. } => {
-            fetch.args(["info", "-q", &format!("{}@{version}", krate.name)])
-        }
+    match krate.version {
+        None => fetch.args(["fetch", "--locked", "-q"]),
+        Some(version) => fetch.args(["info", "-q", &format!("{}@{version}", krate.name)]),
     };
     match run(&mut fetch).and_then(Finished::ok) {
         Ok(_) => true,
@@ -136,8 +127,8 @@ fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
     for (mut build, way) in [(cargo(), "native"), (contech, "recorded")] {
         build.current_dir(folder());
         let root = target.join(way);
-        match krate.kind {
-            Kind::Library => {
+        match krate.version {
+            None => {
                 let binary = format!("use-{}", krate.name);
                 build.args(["build", "--release", "--locked", "-q"]);
                 build.args(["--features", krate.name, "--bin", &binary]);
@@ -148,7 +139,7 @@ fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
                 };
                 folders.push(target.join(made));
             }
-            Kind::Program { version, .. } => {
+            Some(version) => {
                 build.args(["install", "--locked", "-q", "--root"]);
                 build.arg(&root);
                 build.arg(format!("{}@{version}", krate.name));
@@ -168,15 +159,9 @@ fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
 
 /// Runs the crate's programs that are in the folder `programs`.
 fn command(krate: &Crate, programs: &Path, here: &Path) -> Command {
-    let mut command;
-    match krate.kind {
-        Kind::Library => command = Command::new(programs.join(format!("use-{}", krate.name))),
-        Kind::Program { run, .. } => {
-            command = Command::new("sh");
-            command.args(["-ec", run]).env("BIN", programs);
-            command.env("TEXTS", Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
-        }
-    }
+    let mut command = Command::new("sh");
+    command.args(["-ec", krate.run]).env("NAME", krate.name).env("BIN", programs);
+    command.env("TEXTS", Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
     command.current_dir(here).env("RAYON_NUM_THREADS", "2");
     command
 }
