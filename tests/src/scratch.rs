@@ -69,7 +69,6 @@ impl Scratch {
 
     /// Removes the directory after the test has succeeded, which is what a test ends with. What
     /// cannot be removed stays: a process of the test may still write there.
-    #[allow(clippy::missing_errors_doc, reason = "there are none")]
     pub fn done(self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.dir);
         Ok(())

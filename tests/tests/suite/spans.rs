@@ -21,17 +21,17 @@ const FORK_JOIN: [(&str, &[&str]); 8] = [
     ("../omp_tree.c", &["-O1"]),
 ];
 
-/// The profile of a run with so many threads. Options begin with a hyphen, and arguments of the
-/// program do not.
-fn recorded(name: &str, options: &[&str], threads: &str) -> Result<Value> {
-    let words = format!("spans-{name}-{}-{threads}", options.concat());
+/// The profile of a run with one thread. Options begin with a hyphen, and arguments of the program
+/// do not.
+fn recorded(name: &str, options: &[&str]) -> Result<Value> {
+    let words = format!("spans-{name}-{}", options.concat());
     let scratch = Scratch::new(&words.replace(['/', '.'], "-"))?;
     let (options, arguments): (Vec<&str>, Vec<&str>) =
         options.iter().partition(|option| option.starts_with('-'));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/spans");
     let (contech, flags) = (Toolchain::contech(), [&["-fopenmp"], &options[..]].concat());
     let mut command = contech.compile(&source.join(name), &flags, &scratch.join("program"))?;
-    command.args(arguments).env("OMP_NUM_THREADS", threads);
+    command.args(arguments).env("OMP_NUM_THREADS", "1");
     let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
     let profile = backend_json(&["workspan", "--metric", "ops"], &graph)?;
     scratch.done()?;
@@ -41,7 +41,7 @@ fn recorded(name: &str, options: &[&str], threads: &str) -> Result<Value> {
 #[test]
 fn no_local_span_of_a_fork_join_program_is_above_its_local_work() -> Result<()> {
     for (name, options) in FORK_JOIN {
-        let profile = recorded(name, options, "1")?;
+        let profile = recorded(name, options)?;
         let said = format!("{name} {options:?}");
         let sites = profile["sites"].as_array().context("sites")?;
         assert!(sites.len() > 3, "{said}: {profile}");

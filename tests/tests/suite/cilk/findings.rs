@@ -2,9 +2,10 @@
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::recording::backend;
+use contech_tests::scratch::Scratch;
 
 use super::profile::{number, site};
-use super::programs::{analyse_by, build_and_run, from_graph, scratch};
+use super::programs::{analyse_by, build_and_run, from_graph};
 
 #[test]
 fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
@@ -33,7 +34,7 @@ fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
 
 #[test]
 fn a_report_of_a_serial_run_says_what_its_spawns_allow() -> Result<()> {
-    let scratch = scratch("cilk-report")?;
+    let scratch = Scratch::new("cilk-report")?;
     let dir = scratch.dir();
     build_and_run("cilksort.c", dir, &[])?;
     let parallelism = number(&analyse_by(dir, "time")?, "/parallelism");

@@ -57,15 +57,6 @@ pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str], metric: &s
     Ok(())
 }
 
-/// A directory for this test alone, as several tests make profiles of one program at the same time.
-pub(crate) fn scratch(name: &str) -> Result<Scratch> {
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or("main");
-    // The module's name is left out, because some tools do not accept a path with colons.
-    let test = test.rsplit("::").next().unwrap_or(test);
-    Ok(Scratch::new(&format!("{name}-{test}"))?)
-}
-
 /// The profile of a recording of the serial form.
 pub(crate) fn from_graph(name: &str) -> Result<Value> {
     static PROFILES: Once<Value> = Once::new();
@@ -73,7 +64,7 @@ pub(crate) fn from_graph(name: &str) -> Result<Value> {
 }
 
 fn record(name: &str) -> Result<Value> {
-    let scratch = scratch(&format!("cilk-graph-{name}"))?;
+    let scratch = Scratch::new(&format!("cilk-graph-{name}"))?;
     let dir = scratch.dir();
     build_and_run(&format!("{name}.c"), dir, &[])?;
     let profile = analyse(dir)?;
@@ -93,7 +84,7 @@ pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
     backend_json(&["workspan", "--metric", metric], &graph)
 }
 
-/// The profile that the program writes itself, in `time` or `ops`.
+/// The profile that the program writes itself, in `time` or `ops`. One test asks for each.
 pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
     static PROGRAMS: Once<PathBuf> = Once::new();
     let program = PROGRAMS.get(name, || {
@@ -101,7 +92,7 @@ pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
         let source = format!("{name}.c");
         build(&source, dir.dir(), &["--contech-mode=workspan"])
     })?;
-    let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
+    let scratch = Scratch::new(&format!("cilk-line-{metric}-{name}"))?;
     execute(&program, scratch.dir(), &[], metric)?;
     let profile = profile(scratch.dir())?;
     scratch.done()?;
