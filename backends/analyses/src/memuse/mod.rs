@@ -19,7 +19,7 @@ use std::collections::btree_map::Entry;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{Action, BlockId, Piece};
+use taskgraph::{Action, BlockId, NestAccesses, Piece};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Windows};
@@ -121,6 +121,7 @@ impl Analysis for MemUse {
     const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
     const ORDER: Order = Order::Stretches { ns: 1 };
     const READS: Reads = Reads::Pieces;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = State;
@@ -287,6 +288,7 @@ impl State {
                     run.for_each_access(|access| set.touch(access.addr, access.size));
                 }
             }
+            Piece::Nest(nest) => set.nest(nest),
             _ => {}
         }
     }

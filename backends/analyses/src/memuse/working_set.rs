@@ -1,6 +1,8 @@
 //! The working set: distinct cache lines and pages touched in a stretch of time (Denning, "The
 //! working set model for program behavior", 1968, with windows side by side).
 
+use taskgraph::{Access, NestAccesses};
+
 use crate::analysis::lines;
 use crate::cache::LineIds;
 
@@ -89,6 +91,20 @@ impl WorkingSet {
         }
     }
 
+    /// An access, and all that follow from it with the iterations of loops: for each its stride and
+    /// how many there are.
+    fn touch_all(&mut self, addr: u64, size: u64, loops: &[(u64, u64)]) {
+        match *loops {
+            [] => self.touch(addr, size),
+            [(stride, n)] => self.touch_moving(addr, size, stride, n - 1),
+            [ref inner @ .., (stride, n)] => {
+                for i in 0..n {
+                    self.touch_all(addr.wrapping_add(stride.wrapping_mul(i)), size, inner);
+                }
+            }
+        }
+    }
+
     #[inline]
     fn touch_line(&mut self, line: u64) {
         let place = usize::try_from(line).unwrap_or(0) % RECENT;
@@ -118,5 +134,19 @@ impl WorkingSet {
                 self.ever += 1;
             }
         }
+    }
+}
+
+impl NestAccesses for WorkingSet {
+    fn accesses(&mut self, access: &Access, loops: &[(u64, u64)]) {
+        let mut loops = loops.to_vec();
+        loops.sort_unstable_by_key(|l| l.0.cast_signed().unsigned_abs());
+        // A loop that goes on where another one ends is a part of it.
+        loops.dedup_by(|next, of| {
+            let goes_on = next.0 == of.0.wrapping_mul(of.1);
+            of.1 *= if goes_on { next.1 } else { 1 };
+            goes_on
+        });
+        self.touch_all(access.addr, access.size, &loops);
     }
 }

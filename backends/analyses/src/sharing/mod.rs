@@ -69,6 +69,7 @@ impl Analysis for Sharing {
         "Communication between executors, true and false sharing by line, allocation and source";
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Watch;
