@@ -12,7 +12,7 @@ use crate::frame::plan::{How, NONE, Plan};
 use crate::frame::play::{Nests, Played, Player};
 use crate::frame::{Emission, WHAT};
 use crate::id::BlockId;
-use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, NO_BLOCK, Step};
+use crate::path::{CompiledFunction, CompiledPath, NO_BLOCK, Step};
 use crate::tally::BlockCounts;
 
 /// Takes an action that executes no block, and what was counted before it.
@@ -152,43 +152,27 @@ fn loops(
     let times = rows.len() as u64;
     let table = frame.tables.get(table as usize);
     let mut fields = table.map_or(&[][..], Table::counts).iter();
-    once(path, f, times, counts);
     for step in &path.path.steps {
-        if let Step::Loop { index, cut, .. } = *step
-            && let Some(l) = &f.loops[index as usize]
-        {
-            let field = fields.next().zip(table);
-            let field = field.map(|(k, table)| table.field(*k, rows.clone(), &frame.columns));
-            let sum = |sum: u64, n: &u64| sum.saturating_add(*n);
-            let iterations = field.unwrap_or(&[]).iter().fold(0, sum);
-            body(l, f, (iterations, if cut { 0 } else { times }), counts);
+        match *step {
+            Step::Node(n) => node(f, n, times, counts),
+            Step::Loop { index, cut, .. } => {
+                let Some(l) = &f.loops[index as usize] else { continue };
+                let field = fields.next().zip(table);
+                let field = field.map(|(k, table)| table.field(*k, rows.clone(), &frame.columns));
+                let sum = |sum: u64, n: &u64| sum.saturating_add(*n);
+                let whole = field.unwrap_or(&[]).iter().fold(0, sum);
+                for (at, n) in l.body.iter().enumerate() {
+                    let last = if at < l.last && !cut { times } else { 0 };
+                    node(f, *n, whole.saturating_add(last), counts);
+                }
+            }
+            Step::Enter(_) | Step::Next(_) => {}
         }
     }
 }
 
-/// Adds the nodes of a path outside of its loops.
-fn once(path: &CompiledPath, f: &CompiledFunction, times: u64, counts: &mut BlockCounts) {
-    for step in &path.path.steps {
-        if let Step::Node(n) = *step {
-            node(f, n, times, counts);
-        }
-    }
-}
-
-/// Adds whole iterations of a loop without inner loops, and last ones.
-fn body(
-    l: &CompiledLoop,
-    f: &CompiledFunction,
-    (whole, last): (u64, u64),
-    counts: &mut BlockCounts,
-) {
-    for (at, n) in l.body.iter().enumerate() {
-        let last = if at < l.last { last } else { 0 };
-        node(f, *n, whole.saturating_add(last), counts);
-    }
-}
-
-fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
+/// Adds executions of a node.
+pub(super) fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
     let block = f.nodes[n as usize].block;
     if block != NO_BLOCK && times > 0 {
         counts.add(BlockId::new(block), times);
@@ -224,15 +208,12 @@ impl Stepwise {
         let first = (self.known..=at).rev().find(begins).unwrap_or(self.known);
         for record in frame.records.get(first..at).unwrap_or(&[]) {
             if let Some(path) = how.path(frame.table(*record).map_or(NONE, |t| t.symbol)) {
-                player.settle(frame, *record, path, |_, _, _| ())?;
+                player.settle(frame, *record, path, None)?;
             }
         }
         self.known = at + 1;
         if !path.nested {
-            once(path, f, 1, counts);
-            return player.settle(frame, frame.records[at], (path, f), |l, n, cut| {
-                body(l, f, (n, u64::from(!cut)), counts);
-            });
+            return player.settle(frame, frame.records[at], (path, f), Some(counts));
         }
         player.only(at);
         while let Some(played) = player.next(how.e.score, frame)? {

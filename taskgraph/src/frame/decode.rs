@@ -20,7 +20,7 @@ use crate::wire::Reader;
 mod table;
 
 /// One record of a decoded frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record {
     /// Index of the record's table.
     pub(super) table: u32,
@@ -97,7 +97,7 @@ impl DecodedFrame {
         }
     }
 
-    /// Replaces `out` by the values of a record, in the order of their execution.
+    /// Replaces `out` by the operands of a record of a block.
     #[inline]
     pub(super) fn row(&self, record: Record, out: &mut Vec<u64>) {
         out.clear();

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use self::iterated::Place;
+use self::iterated::Together;
 use self::kernel::{Kernel, write};
 use super::WHAT;
 use super::decode::{DecodedFrame, Record, Table};
@@ -50,7 +50,7 @@ enum Inside {
     Nothing,
     /// The player knows.
     Walk,
-    Loops(Place),
+    Loops(Option<Together>),
 }
 
 /// The records of one table in a batch.
@@ -94,7 +94,7 @@ impl Emitter {
         match std::mem::take(&mut self.inside) {
             Inside::Nothing => {}
             Inside::Walk => self.walked(e, frame, batch)?,
-            Inside::Loops(place) => self.iterated(e, frame, place, batch)?,
+            Inside::Loops(together) => self.iterated(e, frame, together, batch)?,
         }
         if batch.is_full() {
             return Ok(true);
@@ -135,8 +135,9 @@ impl Emitter {
                     }
                 }
                 How::Loops => {
-                    let place = self.enter(e, plan.symbol, *record)?;
-                    self.iterated(e, frame, place, batch)?;
+                    let path = (plan.symbol as usize).wrapping_sub(e.score.layout.blocks.len());
+                    self.player.enter(path, *record, e.score)?;
+                    self.iterated(e, frame, None, batch)?;
                 }
                 How::Walk => {
                     self.player.only(self.records.start);
@@ -228,84 +229,13 @@ impl Emitter {
             if e.space > 0 {
                 prefix(e.info, &mut played, &mut self.player.operands, e.space);
             }
-            self.played(e, played, batch);
+            self::played(e, played, &mut self.player.operands, batch);
             if batch.is_full() {
                 self.inside = Inside::Walk;
                 break;
             }
         }
         Ok(())
-    }
-
-    /// Appends what was played. Its operands are those of the player.
-    fn played<'g>(&mut self, e: Emission<'g>, played: Played<'g>, batch: &mut Batch<'g>) {
-        let known = match played {
-            Played::Block(id) => self.block(e, id, 0..self.player.operands.len(), batch),
-            Played::Run { blocks, strides, iterations } => {
-                iterations <= SHORT
-                    && !e.counting
-                    && self.run(e, blocks, strides, iterations, batch)
-            }
-            Played::Nest { .. } | Played::Other(_) => false,
-        };
-        if !known {
-            batch.push(e.info, played, &self.player.operands);
-        }
-    }
-
-    /// Appends the accesses of a short run, whose blocks have few operands. Returns false, and
-    /// appends nothing, if the run is not short.
-    fn run<'g>(
-        &mut self,
-        e: Emission<'g>,
-        blocks: &[(BlockId, u32)],
-        strides: &[u64],
-        iterations: u64,
-        batch: &mut Batch<'g>,
-    ) -> bool {
-        let straight = |b: &(BlockId, u32)| {
-            let t = e.templates.straight.get(b.0.index());
-            t.is_some_and(Option::is_some)
-        };
-        if strides.len() > FEW || !blocks.iter().all(straight) {
-            return false;
-        }
-        for _ in 0..iterations {
-            let mut from = 0;
-            for (id, end) in blocks {
-                let end = *end as usize;
-                self.block(e, *id, from..end, batch);
-                from = end;
-            }
-            advance(&mut self.player.operands, strides);
-        }
-        true
-    }
-
-    /// Appends the accesses of a block with operands that were played. Returns false if their sizes
-    /// are not known.
-    #[inline]
-    fn block<'g>(
-        &mut self,
-        e: Emission<'g>,
-        id: BlockId,
-        operands: Range<usize>,
-        batch: &mut Batch<'g>,
-    ) -> bool {
-        let Some(Some(t)) = e.templates.straight.get(id.index()) else {
-            return false;
-        };
-        let operands = self.player.operands.get(operands).unwrap_or(&[]);
-        if operands.len() < t.fields {
-            return false;
-        }
-        batch.execute(id.get(), 1);
-        if e.counting {
-            return true;
-        }
-        let to = batch.append(&t.sites, 1);
-        write(&t.addresses, operands, to, 0);
-        true
     }
 
     /// Writes the accesses of the records that have places.
@@ -324,6 +254,69 @@ impl Emitter {
         }
         self.rows.truncate(KEPT_TABLES);
     }
+}
+
+/// Appends what was played, with its operands.
+fn played<'g>(e: Emission<'g>, played: Played<'g>, operands: &mut [u64], batch: &mut Batch<'g>) {
+    let known = match played {
+        Played::Block(id) => block(e, id, operands, batch),
+        Played::Run { blocks, strides, iterations } => {
+            iterations <= SHORT
+                && !e.counting
+                && run(e, blocks, (operands, strides), iterations, batch)
+        }
+        Played::Nest { .. } | Played::Other(_) => false,
+    };
+    if !known {
+        batch.push(e.info, played, operands);
+    }
+}
+
+/// Appends the accesses of a short run, whose blocks have few operands. Returns false, and appends
+/// nothing, if the run is not short.
+fn run<'g>(
+    e: Emission<'g>,
+    blocks: &[(BlockId, u32)],
+    (operands, strides): (&mut [u64], &[u64]),
+    iterations: u64,
+    batch: &mut Batch<'g>,
+) -> bool {
+    let straight = |b: &(BlockId, u32)| {
+        let t = e.templates.straight.get(b.0.index());
+        t.is_some_and(Option::is_some)
+    };
+    if strides.len() > FEW || !blocks.iter().all(straight) {
+        return false;
+    }
+    for _ in 0..iterations {
+        let mut from = 0;
+        for (id, end) in blocks {
+            let end = *end as usize;
+            block(e, *id, operands.get(from..end).unwrap_or(&[]), batch);
+            from = end;
+        }
+        advance(operands, strides);
+    }
+    true
+}
+
+/// Appends the accesses of a block with operands that were played. Returns false if their sizes are
+/// not known.
+#[inline]
+fn block<'g>(e: Emission<'g>, id: BlockId, operands: &[u64], batch: &mut Batch<'g>) -> bool {
+    let Some(Some(t)) = e.templates.straight.get(id.index()) else {
+        return false;
+    };
+    if operands.len() < t.fields {
+        return false;
+    }
+    batch.execute(id.get(), 1);
+    if e.counting {
+        return true;
+    }
+    let to = batch.append(&t.sites, 1);
+    write(&t.addresses, operands, to, 0);
+    true
 }
 
 /// Number of records right after the first one that are of the same table and have room in the

@@ -10,11 +10,11 @@ mod emission;
 mod emit;
 mod encode;
 mod others;
-mod pass;
 mod plan;
 mod play;
 mod resume;
 mod shape;
+mod stored;
 mod template;
 
 pub use contech_program::Counts;

@@ -2,18 +2,21 @@
 //! values.
 
 use std::cell::Cell;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+
+use contech_program::path::{Flat, MIN_RUN};
 
 use crate::action::Action;
-use crate::error::{Result, malformed};
+use crate::error::{Error, Result, malformed};
 use crate::frame::Layout;
 use crate::frame::WHAT;
 use crate::frame::decode::{DecodedFrame, Record, Table};
 use crate::frame::plan::NONE;
+use crate::frame::stored::{Place, Values, or_stop};
 use crate::id::BlockId;
 use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, MOST_WRAPPING, NO_BLOCK, NestShape,
-    PathSet, State, Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledPath, Entered, MOST_WRAPPING, NO_BLOCK, NestShape,
+    PathSet, State, Visit, Walk,
 };
 
 /// What is needed to play frames.
@@ -38,6 +41,12 @@ pub(crate) enum Played<'g> {
     Other(Action<'static>),
 }
 
+impl<'g> Played<'g> {
+    pub(super) fn run(flat: &'g Flat, iterations: u64) -> Self {
+        Self::Run { blocks: &flat.blocks, strides: &flat.strides, iterations }
+    }
+}
+
 /// The nests that a player plays as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Nests {
@@ -60,21 +69,14 @@ pub(crate) struct Player {
     /// The path being executed: its index, and the place in it.
     pub(super) inside: Option<usize>,
     pub(super) walk: Walk,
-    /// The stored values of the record being executed.
-    values: Vec<u64>,
-    pub(super) stored: Stored,
+    /// The record being executed, and the place among its stored values.
+    pub(super) record: Record,
+    pub(super) place: Place,
     /// Number of executions that may still come.
     pub(super) left: u64,
     pub(crate) nests: Nests,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
-}
-
-/// Stored values that are still to be used, and the run that was found last.
-#[derive(Debug, Default)]
-pub(super) struct Stored {
-    pub(super) next: usize,
-    run: u64,
 }
 
 impl DecodedFrame {
@@ -113,7 +115,6 @@ impl Player {
     pub(crate) fn restart(&mut self, blocks: u64, nests: Nests) {
         // Damage cannot make it go on for much longer.
         self.left = blocks.saturating_mul(NODES).saturating_add(SLACK);
-        self.stored = Stored::default();
         self.nests = nests;
     }
 
@@ -151,7 +152,7 @@ impl Player {
     ) -> Result<Option<Played<'g>>> {
         loop {
             if let Some(index) = self.inside {
-                if let Some(played) = self.inside(index, score)? {
+                if let Some(played) = self.inside(index, frame, score)? {
                     return Ok(Some(played));
                 }
                 self.inside = None;
@@ -169,26 +170,20 @@ impl Player {
                 frame.row(record, &mut self.operands);
                 return Ok(Some(Played::Block(BlockId::new(symbol))));
             };
-            self.enter(index, frame, record, score)?;
+            self.enter(index, record, score)?;
         }
     }
 
     /// Goes to the start of a path.
-    fn enter(
-        &mut self,
-        index: usize,
-        frame: &DecodedFrame,
-        record: Record,
-        score: Score<'_>,
-    ) -> Result<()> {
-        let Some((path, f)) = score.paths.get(index) else {
-            return Err(malformed(WHAT, "a path that is not in the tables"));
-        };
-        self.goes_on(path, f)?;
+    pub(super) fn enter(&mut self, path: usize, record: Record, score: Score<'_>) -> Result<()> {
+        let (own, f) = score
+            .paths
+            .get(path)
+            .ok_or_else(|| malformed(WHAT, "a path that is not in the tables"))?;
+        self.goes_on(own, f)?;
         self.walk.restart();
-        frame.row(record, &mut self.values);
-        self.stored.next = 0;
-        self.inside = Some(index);
+        (self.record, self.place) = (record, Place::default());
+        self.inside = Some(path);
         Ok(())
     }
 
@@ -204,75 +199,26 @@ impl Player {
         Ok(())
     }
 
-    /// Loads the leaves of a node, whose values begin at the given place. Returns where the next
-    /// values begin.
     #[inline]
-    fn load(&mut self, node: &CompiledNode, next: usize) -> Result<usize> {
-        let end = next + node.leaves.len();
-        let values = self.values.get(next..end).ok_or_else(short)?;
-        for (leaf, v) in node.leaves.iter().zip(values) {
-            self.state.slots[leaf.slot as usize] = *v;
-        }
-        Ok(end)
-    }
-
-    #[inline]
-    fn inside<'g>(&mut self, index: usize, score: Score<'g>) -> Result<Option<Played<'g>>> {
+    fn inside<'g>(
+        &mut self,
+        index: usize,
+        frame: &DecodedFrame,
+        score: Score<'g>,
+    ) -> Result<Option<Played<'g>>> {
         let Some((path, f)) = score.paths.get(index) else {
             return Ok(None);
         };
-        loop {
-            let mut visit = Reading {
-                f,
-                values: &self.values,
-                stored: &mut self.stored,
-                nests: self.nests,
-                operands: &mut self.operands,
-                short: false,
-            };
-            let walked = self.walk.next(f, path, &mut self.state, &mut visit);
-            if visit.short {
-                return Err(short());
-            }
-            match walked {
-                Walked::End => return Ok(None),
-                Walked::Run(l) => {
-                    let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
-                    if let Some(flat) = flat.filter(|flat| !flat.blocks.is_empty()) {
-                        let run = self.stored.run;
-                        self.left = self.left.checked_sub(run).ok_or_else(endless)?;
-                        return Ok(Some(Played::Run {
-                            blocks: &flat.blocks,
-                            strides: &flat.strides,
-                            iterations: self.stored.run,
-                        }));
-                    }
-                }
-                Walked::Nest(l, cut) => {
-                    if let Some(shape) = &f.nests[l as usize]
-                        && self.stored.run > 0
-                    {
-                        let run = self.stored.run;
-                        self.left = self.left.checked_sub(run).ok_or_else(endless)?;
-                        return Ok(Some(Played::Nest { shape, cut }));
-                    }
-                }
-                Walked::Node(n) => {
-                    self.left = self.left.checked_sub(1).ok_or_else(endless)?;
-                    let node = &f.nodes[n as usize];
-                    if !node.leaves.is_empty() {
-                        self.stored.next = self.load(node, self.stored.next)?;
-                    }
-                    if node.block != NO_BLOCK {
-                        let (slots, iterations) = (&self.state.slots, &self.state.iterations);
-                        self.operands.clear();
-                        let values = node.operands.iter().map(|v| v.eval(slots, iterations));
-                        self.operands.extend(values);
-                        return Ok(Some(Played::Block(BlockId::new(node.block))));
-                    }
-                }
-            }
-        }
+        let mut playing = Playing {
+            f,
+            values: Values::new(frame, self.record, self.place)?,
+            nests: self.nests,
+            left: &mut self.left,
+            operands: &mut self.operands,
+        };
+        let went = self.walk.go(f, path, &mut self.state, &mut playing);
+        self.place = playing.values.at;
+        went.break_value().map(|Stop(played)| played).transpose()
     }
 }
 
@@ -286,60 +232,106 @@ pub(super) fn endless() -> crate::Error {
     malformed(WHAT, "loops that execute more blocks than their task says")
 }
 
-/// The place where a walk finds trip counts.
-struct Reading<'a> {
-    f: &'a CompiledFunction,
-    values: &'a [u64],
-    stored: &'a mut Stored,
-    operands: &'a mut Vec<u64>,
-    nests: Nests,
-    short: bool,
+/// Takes so many executions from those that may still come.
+#[inline]
+pub(super) fn spend(left: &mut u64, executions: u64) -> Result<()> {
+    *left = left.checked_sub(executions).ok_or_else(endless)?;
+    Ok(())
 }
 
-impl Visit for Reading<'_> {
-    fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
-        if l.stored {
-            let count = self.values.get(self.stored.next).copied();
-            self.stored.next += 1;
-            self.short |= count.is_none();
-            return count.unwrap_or(0);
+/// Stops at what is played.
+struct Playing<'p, 'g> {
+    f: &'g CompiledFunction,
+    values: Values<'p>,
+    nests: Nests,
+    left: &'p mut u64,
+    operands: &'p mut Vec<u64>,
+}
+
+/// What a walk is stopped with.
+struct Stop<'g>(Result<Played<'g>>);
+
+impl From<Error> for Stop<'_> {
+    fn from(error: Error) -> Self {
+        Self(Err(error))
+    }
+}
+
+/// Starts a loop whose operands change by constants; see [`Flat::start`]. `None` if it is none, or
+/// if an operand would leave its bits on the way.
+pub(super) fn start<'g>(
+    l: Entered<'g>,
+    f: &CompiledFunction,
+    state: &State,
+    operands: &mut Vec<u64>,
+) -> Result<Option<&'g Flat>> {
+    match l.own.flat.as_ref().filter(|_| l.whole >= MIN_RUN) {
+        Some(flat) if flat.start(&f.nodes, state, l.whole, operands) => Ok(Some(flat)),
+        Some(_) if l.whole > MOST_WRAPPING => Err(short()),
+        _ => Ok(None),
+    }
+}
+
+impl<'g> Visit<'g> for Playing<'_, 'g> {
+    type Stop = Stop<'g>;
+
+    #[inline]
+    fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<Stop<'g>> {
+        or_stop(spend(self.left, 1))?;
+        let node = &self.f.nodes[n as usize];
+        or_stop(self.values.leaves(node, state))?;
+        if node.block == NO_BLOCK {
+            return ControlFlow::Continue(());
         }
-        let count = l.count.as_ref();
-        count.map_or(0, |c| c.eval(&state.slots, &state.iterations))
+        self.operands.clear();
+        let values = node.operands.iter().map(|v| v.eval(&state.slots, &state.iterations));
+        self.operands.extend(values);
+        ControlFlow::Break(Stop(Ok(Played::Block(BlockId::new(node.block)))))
+    }
+
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> ControlFlow<Stop<'g>, u64> {
+        or_stop(self.values.trips(l, state))
+    }
+
+    fn run(&mut self, l: Entered<'g>, state: &mut State) -> ControlFlow<Stop<'g>, bool> {
+        let Some(flat) = or_stop(start(l, self.f, state, self.operands))? else {
+            return ControlFlow::Continue(false);
+        };
+        if flat.blocks.is_empty() {
+            return ControlFlow::Continue(true);
+        }
+        or_stop(spend(self.left, l.whole))?;
+        ControlFlow::Break(Stop(Ok(Played::run(flat, l.whole))))
     }
 
     fn nest(
         &mut self,
-        nest: &NestShape,
-        count: u64,
-        cut: bool,
-        f: &CompiledFunction,
-        state: &State,
-    ) -> Option<&[u64]> {
+        shape: &'g NestShape,
+        outermost: Entered<'g>,
+        state: &mut State,
+    ) -> ControlFlow<Stop<'g>, bool> {
         let asked = match self.nests {
-            Nests::Bare => !nest.has_operands(),
-            Nests::Moving => !nest.only_counts(),
+            Nests::Bare => !shape.has_operands(),
+            Nests::Moving => !shape.only_counts(),
             Nests::Counted => true,
         };
-        if !asked {
-            return None;
-        }
-        let all = nest.count(count, cut, &f.loops, state, self.operands)?;
+        let (count, cut) = (outermost.count, outermost.cut);
+        let counted = || shape.count(count, cut, &self.f.loops, state, self.operands);
+        let Some(all) = asked.then(counted).flatten() else {
+            return ControlFlow::Continue(false);
+        };
         if self.nests == Nests::Counted {
-            nest.without_operands(self.operands);
-        } else if nest.has_operands() && (all < FEW || !nest.start(&f.nodes, state, self.operands))
+            shape.without_operands(self.operands);
+        } else if shape.has_operands()
+            && (all < FEW || !shape.start(&self.f.nodes, state, self.operands))
         {
-            return None;
+            return ControlFlow::Continue(false);
         }
-        self.stored.run = all;
-        Some(self.operands)
-    }
-
-    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
-        let Some(flat) = &l.flat else { return false };
-        let stay = flat.start(&self.f.nodes, state, iterations, self.operands);
-        self.short |= !stay && iterations > MOST_WRAPPING;
-        self.stored.run = iterations;
-        stay
+        shape.leave(self.operands, cut, state);
+        if all == 0 {
+            return ControlFlow::Continue(true);
+        }
+        or_stop(spend(self.left, all))?;
+        ControlFlow::Break(Stop(Ok(Played::Nest { shape, cut })))
     }
 }

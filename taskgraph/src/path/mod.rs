@@ -16,8 +16,8 @@ pub use contech_program::path::{
     Again, Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, State, Step,
 };
 pub(crate) use contech_program::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, MOST_WRAPPING, NO_BLOCK,
-    NestShape, Recorded, Source, Stored, Turns, Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Entered, Followed, MOST_WRAPPING,
+    NO_BLOCK, NestShape, Recorded, Stored, Turns, Visit, Walk,
 };
 use rustc_hash::FxHashMap;
 

@@ -59,10 +59,9 @@ impl Recorder {
         if path.path.fresh {
             self.state.begin(&self.function);
         }
-        let mut recorded = Recorded { bytes, counts };
         let mut walk = Walk::default();
         let f = &self.function;
-        self.state.follow(&path, f, &mut recorded, &mut walk, |_, _| {});
+        self.state.follow(&path, f, Recorded::new(bytes, counts), &mut walk, |_, _| {});
         true
     }
 }

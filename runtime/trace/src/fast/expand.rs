@@ -1,7 +1,11 @@
 //! Turns segments into the blocks that they execute, which the program crate's walker finds on
 //! their paths.
 
-use contech_program::path::{COUNT_BYTES, CompiledLoop, NO_BLOCK, Recorded, State, Visit, Walked};
+use std::ops::ControlFlow;
+
+use contech_program::path::{
+    CompiledFunction, CompiledLoop, Entered, NO_BLOCK, Recorded, State, Visit,
+};
 
 use super::decode::{Decoder, Scratch};
 use super::segments::{MOST_EXECUTIONS, Records, Segment};
@@ -62,54 +66,51 @@ impl<S: Sink> Records for Expander<'_, S> {
         }
         let Scratch { walk, operands } = &mut *self.scratch;
         walk.restart();
-        let recorded = Recorded { bytes: segment.bytes, counts: segment.counts };
-        let mut reading = Reading { recorded, at: 0 };
-        let mut left = MOST_EXECUTIONS;
-        while left > 0 {
-            match walk.next(f, path, state, &mut reading) {
-                Walked::End => break,
-                // Runs and nests come only to visitors that take them. Here each block comes by
-                // itself.
-                Walked::Run(_) | Walked::Nest(..) => {}
-                Walked::Node(n) => {
-                    let node = &f.nodes[n as usize];
-                    for leaf in &node.leaves {
-                        state.slots[leaf.slot as usize] = leaf.read(segment.bytes, reading.at);
-                        reading.at += usize::from(leaf.width);
-                    }
-                    left -= 1;
-                    if node.block != NO_BLOCK {
-                        let values = node.operands.iter();
-                        operands.clear();
-                        operands.extend(values.map(|v| v.eval(&state.slots, &state.iterations)));
-                        self.sink.block(node.block, operands);
-                    }
-                }
-            }
-        }
-        left > 0
+        let recorded = Recorded::new(segment.bytes, segment.counts);
+        let mut each = Each { f, recorded, left: MOST_EXECUTIONS, operands, sink: self.sink };
+        walk.go(f, path, state, &mut each).is_continue()
     }
 }
 
-/// The place where the walk finds trip counts.
-struct Reading<'a> {
+/// Gives a [`Sink`] each block of a path by itself.
+struct Each<'a, S> {
+    f: &'a CompiledFunction,
     recorded: Recorded<'a>,
-    /// Where the next leaf is recorded.
-    at: usize,
+    /// Number of executions that may still come.
+    left: u64,
+    operands: &'a mut Vec<u64>,
+    sink: &'a mut S,
 }
 
-impl Visit for Reading<'_> {
-    fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
-        self.recorded.trips(l, state)
+impl<'f, S: Sink> Visit<'f> for Each<'_, S> {
+    /// There were too many executions.
+    type Stop = ();
+
+    fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<()> {
+        let node = &self.f.nodes[n as usize];
+        self.recorded.leaves(node, state);
+        self.left -= 1;
+        if node.block != NO_BLOCK {
+            let values = node.operands.iter();
+            self.operands.clear();
+            self.operands.extend(values.map(|v| v.eval(&state.slots, &state.iterations)));
+            self.sink.block(node.block, self.operands);
+        }
+        match self.left {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     }
 
-    fn run(&mut self, _: u32, _: &CompiledLoop, _: u64, _: &State) -> bool {
-        false
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> ControlFlow<(), u64> {
+        ControlFlow::Continue(self.recorded.trips(l, state))
+    }
+
+    fn run(&mut self, _: Entered<'f>, _: &mut State) -> ControlFlow<(), bool> {
+        ControlFlow::Continue(false)
     }
 
     fn ended(&mut self, l: &CompiledLoop) {
-        if l.count.is_none() {
-            self.at += COUNT_BYTES;
-        }
+        self.recorded.ended(l);
     }
 }

@@ -20,9 +20,9 @@ mod walk;
 
 pub use compiled::{CompiledFunction, CompiledPath, Stored};
 pub use expr::Expr;
-pub use follow::{Followed, Recorded, Source};
+pub use follow::{Followed, Recorded};
 pub use nest::{Again, Nest, NestShape, Turns};
 pub use parts::{CompiledLoop, CompiledNode, Flat, MOST_WRAPPING, NO_BLOCK, State};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 pub use value::{Term, Value, operand_masks};
-pub use walk::{MIN_RUN, Visit, Walk, Walked};
+pub use walk::{Entered, MIN_RUN, Visit, Walk};

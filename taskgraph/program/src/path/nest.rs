@@ -106,12 +106,6 @@ impl NestShape {
         self.period.is_none()
     }
 
-    /// The outermost loop.
-    #[must_use]
-    pub fn outermost(&self) -> u32 {
-        self.loops[0].index
-    }
-
     /// Appends operands that mean nothing to the counts in `out`, for who asks for executions only.
     pub fn without_operands(&self, out: &mut Vec<u64>) {
         out.extend_from_slice(&self.zeros);

@@ -1,12 +1,14 @@
-//! Walks one execution of a path: which nodes are executed, in order. The iterations of an affine
-//! loop are one step.
+//! Walks one execution of a path: which nodes are executed, in order. All that executes, counts or
+//! passes over paths is a [`Visit`] of this walk.
+
+use std::ops::ControlFlow;
 
 use crate::path::Step;
 use crate::path::compiled::{CompiledFunction, CompiledPath};
 use crate::path::nest::NestShape;
 use crate::path::parts::{CompiledLoop, State};
 
-/// A loop with fewer iterations than this is walked node by node.
+/// Loops with fewer iterations than this are no runs, and no nests.
 pub const MIN_RUN: u64 = 4;
 
 impl State {
@@ -40,40 +42,44 @@ impl State {
     }
 }
 
-/// Where the walk gets trip counts from, and what it does with affine loops.
-pub trait Visit {
-    /// How often the back edge of loop `index`, which is entered now, is taken.
-    fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64;
-    /// A flat loop is about to execute so many whole iterations. Returns false if its nodes should
-    /// be walked one by one.
-    fn run(&mut self, index: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool;
-    /// A nest is to be executed, its outermost loop with this trip count: the trip counts of all
-    /// its loops if it is taken as one, `None` to have its nodes one by one.
+/// What somebody does with an execution of a path. Each method may stop the walk, which then can go
+/// on behind what it was stopped at.
+pub trait Visit<'f> {
+    /// What the walk is stopped with.
+    type Stop;
+    /// A node is executed, whose leaves must become known.
+    fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<Self::Stop>;
+    /// How often the back edge of a loop, which is entered now, is taken.
+    fn count(&mut self, l: &'f CompiledLoop, state: &State) -> ControlFlow<Self::Stop, u64>;
+    /// A loop that has no inner loops is to execute whole iterations. Takes all of them, and makes
+    /// known what they leave, or returns false to have their nodes one by one.
+    fn run(&mut self, l: Entered<'f>, state: &mut State) -> ControlFlow<Self::Stop, bool>;
+    /// A nest is to be executed. Takes all of it, or returns false to have its nodes one by one.
     fn nest(
         &mut self,
-        _nest: &NestShape,
-        _count: u64,
-        _cut: bool,
-        _f: &CompiledFunction,
-        _state: &State,
-    ) -> Option<&[u64]> {
-        None
+        _nest: &'f NestShape,
+        _outermost: Entered<'f>,
+        _state: &mut State,
+    ) -> ControlFlow<Self::Stop, bool> {
+        ControlFlow::Continue(false)
     }
     /// All iterations of a loop are over, unless a nest had it.
     fn ended(&mut self, _: &CompiledLoop) {}
 }
 
-/// What comes next.
+/// A loop that is entered.
 #[derive(Clone, Copy, Debug)]
-pub enum Walked {
-    /// A node is executed: load its leaves.
-    Node(u32),
-    /// [`Visit::run`] took a loop.
-    Run(u32),
-    /// [`Visit::nest`] took a loop; whether it is cut.
-    Nest(u32, bool),
-    /// The path is over.
-    End,
+pub struct Entered<'f> {
+    /// The number of the loop in its function.
+    pub index: usize,
+    /// The loop.
+    pub own: &'f CompiledLoop,
+    /// How often its back edge is taken.
+    pub count: u64,
+    /// Whether only whole iterations are executed.
+    pub cut: bool,
+    /// The number of whole iterations.
+    pub whole: u64,
 }
 
 /// A loop whose iterations are walked one by one.
@@ -106,95 +112,110 @@ impl Walk {
         self.levels.clear();
     }
 
-    /// Goes on to the next execution.
+    /// Goes on to the end of the path, or until `visit` stops the walk.
+    ///
+    /// # Errors
+    /// What `visit` stops it with.
     #[inline]
-    pub fn next(
+    pub fn go<'f, V: Visit<'f>>(
         &mut self,
-        f: &CompiledFunction,
+        f: &'f CompiledFunction,
         path: &CompiledPath,
         state: &mut State,
-        visit: &mut impl Visit,
-    ) -> Walked {
+        visit: &mut V,
+    ) -> ControlFlow<V::Stop> {
         loop {
             if !self.levels.is_empty() {
-                if let Some(found) = self.inside(f, state, visit) {
-                    return found;
-                }
-                continue;
+                self.inside(f, state, visit)?;
             }
             let Some(step) = path.path.steps.get(self.step) else {
-                return Walked::End;
+                return ControlFlow::Continue(());
             };
             self.step += 1;
             match *step {
-                Step::Node(n) => return Walked::Node(n),
+                Step::Node(n) => visit.node(n, state)?,
                 Step::Enter(_) | Step::Next(_) => state.step(*step),
                 Step::Loop { index, cut, resumed } => {
-                    if let Some(found) = self.enter(f, index, cut, resumed, state, visit) {
-                        return found;
-                    }
+                    self.enter(f, (index, cut, resumed), state, visit)?;
                 }
             }
         }
     }
 
-    fn enter(
+    fn enter<'f, V: Visit<'f>>(
         &mut self,
-        f: &CompiledFunction,
-        index: u32,
-        cut: bool,
-        resumed: bool,
+        f: &'f CompiledFunction,
+        (index, cut, resumed): (u32, bool, bool),
         state: &mut State,
-        visit: &mut impl Visit,
-    ) -> Option<Walked> {
+        visit: &mut V,
+    ) -> ControlFlow<V::Stop> {
         let at = index as usize;
-        let l = f.loops[at].as_ref()?;
-        let count = visit.count(index, l, state);
+        let Some(own) = f.loops[at].as_ref() else {
+            return ControlFlow::Continue(());
+        };
+        let count = visit.count(own, state)?;
         let base = if resumed { state.iterations[at].wrapping_add(1) } else { 0 };
         state.iterations[at] = base;
-        let whole = l.whole(count, cut);
-        if let Some(nest) = f.nests[at].as_ref().filter(|_| whole >= MIN_RUN)
-            && let Some(counts) = visit.nest(nest, count, cut, f, state)
-        {
-            nest.leave(counts, cut, state);
-            leave(state, at, base, count, cut);
-            return Some(Walked::Nest(index, cut));
+        let whole = own.whole(count, cut);
+        let entered = Entered { index: at, own, count, cut, whole };
+        if let Some(nest) = f.nests[at].as_ref().filter(|_| whole >= MIN_RUN) {
+            let taken = visit.nest(nest, entered, state);
+            if !matches!(taken, ControlFlow::Continue(false)) {
+                leave(state, at, base, count, cut);
+                return taken.map_continue(|_| ());
+            }
         }
         let level = Level { index, base, count, done: 0, at: 0, cut };
-        if l.flat.is_some() && whole >= MIN_RUN && visit.run(index, l, whole, state) {
-            if l.tail(cut) > 0 {
-                self.levels.push(Level { done: count, ..level });
-            } else {
-                leave(state, at, base, count, cut);
-                visit.ended(l);
+        if whole > 0 && !own.nested {
+            let taken = visit.run(entered, state);
+            if !matches!(taken, ControlFlow::Continue(false)) {
+                if own.tail(cut) > 0 {
+                    self.levels.push(Level { done: count, ..level });
+                } else {
+                    leave(state, at, base, count, cut);
+                    visit.ended(own);
+                }
+                return taken.map_continue(|_| ());
             }
-            return Some(Walked::Run(index));
         }
         self.levels.push(level);
-        None
+        ControlFlow::Continue(())
     }
 
-    /// The next node of the innermost loop.
-    fn inside(
+    /// Goes to the end of the loops that were entered.
+    fn inside<'f, V: Visit<'f>>(
         &mut self,
-        f: &CompiledFunction,
+        f: &'f CompiledFunction,
         state: &mut State,
-        visit: &mut impl Visit,
-    ) -> Option<Walked> {
-        let level = self.levels.last_mut()?;
-        let at = level.index as usize;
-        let Some(l) = f.loops[at].as_ref() else {
-            self.levels.pop();
-            return None;
-        };
-        let last = level.done == level.count;
-        let end = match (last, level.cut) {
-            (true, true) => 0,
-            (true, false) => l.last,
-            (false, _) => l.body.len(),
-        };
-        if level.at >= end {
-            if last {
+        visit: &mut V,
+    ) -> ControlFlow<V::Stop> {
+        while let Some(level) = self.levels.last_mut() {
+            let at = level.index as usize;
+            let Some(l) = f.loops[at].as_ref() else {
+                self.levels.pop();
+                continue;
+            };
+            let last = level.done == level.count;
+            let end = match (last, level.cut) {
+                (true, true) => 0,
+                (true, false) => l.last,
+                (false, _) => l.body.len(),
+            };
+            if level.at == 0 && end > 0 {
+                state.iterations[at] = level.base.wrapping_add(level.done);
+            }
+            let mut inner = None;
+            for n in &l.body[level.at.min(end)..end] {
+                level.at += 1;
+                inner = f.nodes[*n as usize].collapsed.filter(|_| level.at > 1);
+                if inner.is_some() {
+                    break;
+                }
+                visit.node(*n, state)?;
+            }
+            if let Some(inner) = inner {
+                self.enter(f, (inner, false, false), state, visit)?;
+            } else if last {
                 let Level { base, count, cut, .. } = *level;
                 leave(state, at, base, count, cut);
                 visit.ended(l);
@@ -203,17 +224,8 @@ impl Walk {
                 level.done += 1;
                 level.at = 0;
             }
-            return None;
         }
-        if level.at == 0 {
-            state.iterations[at] = level.base.wrapping_add(level.done);
-        }
-        let n = l.body[level.at];
-        level.at += 1;
-        match f.nodes[n as usize].collapsed {
-            Some(inner) if level.at > 1 => self.enter(f, inner, false, false, state, visit),
-            _ => Some(Walked::Node(n)),
-        }
+        ControlFlow::Continue(())
     }
 }
 

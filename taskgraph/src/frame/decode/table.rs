@@ -151,32 +151,11 @@ impl Table {
         })
     }
 
-    /// Appends the values of one of the table's records, in the order of their execution.
+    /// Appends what one of the table's records stores once.
     #[inline]
     pub(in crate::frame) fn row(&self, row: usize, columns: &Columns, out: &mut Vec<u64>) {
-        let Some(shape) = &self.shape else { return };
-        let fields = |range: Range<usize>| {
-            range.map(|k| {
-                let v = columns.values.get(self.at + k * self.records + row);
-                v.copied().unwrap_or(0)
-            })
-        };
-        let mut next = 0;
-        for (i, l) in shape.loops.iter().enumerate() {
-            out.extend(fields(next..l.count + 1));
-            next = l.count + 1;
-            let Some(own) = self.iterated(i, row, columns) else {
-                continue;
-            };
-            let (start, width) = (out.len(), l.values.len());
-            out.resize(start + own.len * width, 0);
-            for k in 0..width {
-                let to = out.get_mut(start + k..).unwrap_or_default();
-                let to = to.iter_mut().step_by(width);
-                to.zip(own.column(k)).for_each(|(to, v)| *to = *v);
-            }
-        }
-        out.extend(fields(next..shape.fields.len()));
+        let fields = self.shape.as_ref().map_or(0, |shape| shape.fields.len());
+        out.extend((0..fields).map(|k| self.value(k, row, columns).unwrap_or(0)));
     }
 }
 
@@ -187,7 +166,7 @@ pub(in crate::frame) struct Iterated<'c> {
     all: usize,
     first: usize,
     /// Number of values of an iteration.
-    width: usize,
+    pub(in crate::frame) width: usize,
     /// Number of iterations.
     pub(in crate::frame) len: usize,
 }
@@ -200,13 +179,10 @@ impl<'c> Iterated<'c> {
         self.values.get(from..from + self.len).unwrap_or(&[])
     }
 
-    /// The values of one of the iterations, in order. There are none if the number is too large.
+    /// One of the values of an iteration, both of which there are.
     #[inline]
-    pub(in crate::frame) fn iteration(self, at: u64) -> impl Iterator<Item = u64> + use<'c> {
-        let at = usize::try_from(at).ok().filter(|at| *at < self.len);
-        let values = at.and_then(|at| self.values.get(self.first + at..));
-        let values = values.unwrap_or(&[]).iter().step_by(self.all.max(1));
-        values.take(self.width).copied()
+    pub(in crate::frame) fn value(&self, k: usize, iteration: usize) -> Option<u64> {
+        self.values.get(k * self.all + self.first + iteration).copied()
     }
 }
 

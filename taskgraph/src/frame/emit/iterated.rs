@@ -1,341 +1,195 @@
-//! Executes paths whose collapsed loops are not nested. Their iterations need no walk. If each
-//! address is a sum of what is known before the loop and of what the iteration stores, all
-//! iterations are executed at once.
+//! Executes paths whose collapsed loops are not nested. If each address is a sum of what is known
+//! before the loop and of what the iteration stores, all iterations are executed at once.
 
-use contech_program::path::{Flat, MIN_RUN, MOST_WRAPPING, Term};
+use std::ops::ControlFlow;
 
-use super::{Emitter, Inside};
+use contech_program::path::Term;
+
+use super::{Emitter, Inside, played};
 use crate::batch::{Batch, FULL};
-use crate::error::Result;
-use crate::frame::decode::{DecodedFrame, Iterated, Record, Table};
+use crate::error::{Error, Result};
+use crate::frame::decode::{DecodedFrame, Iterated};
 use crate::frame::emission::Emission;
 use crate::frame::plan::NONE;
-use crate::frame::play::{Played, endless, short};
-use crate::frame::template::{Iteration, Moving};
-use crate::path::{CompiledFunction, CompiledLoop, NO_BLOCK, Step};
+use crate::frame::play::{Played, spend, start};
+use crate::frame::stored::{Values, or_stop};
+use crate::frame::template::{Iteration, Moving, Node};
+use crate::path::{CompiledFunction, CompiledLoop, Entered, NO_BLOCK, State, Visit};
 use crate::space::{PREFIX, prefix};
 
-/// A place in the execution of a record.
+/// Whole iterations of a loop that are executed at once, as far as there is room in a batch. The
+/// player's operands are what is known before the loop of each of their addresses.
 #[derive(Debug)]
-pub(super) struct Place {
-    path: usize,
-    record: Record,
-    step: usize,
-    /// The next field; `iterated` is the next loop whose iterations store values.
-    field: usize,
-    iterated: usize,
-    within: Option<Within>,
-}
-
-/// A place in a loop.
-#[derive(Debug)]
-struct Within {
-    index: usize,
-    cut: bool,
-    base: u64,
-    count: u64,
+pub(super) struct Together {
+    /// The number of the loop.
+    l: usize,
     done: u64,
-    /// What the iterations store, as a number among such loops.
-    stored: Option<usize>,
+    whole: u64,
 }
 
-/// The function being executed and its index, and the record.
-#[derive(Clone, Copy)]
-struct Here<'g, 'f> {
+/// Emits what is executed, until the batch is full.
+struct Emitting<'v, 'g> {
     e: Emission<'g>,
-    at: usize,
-    function: &'g CompiledFunction,
-    frame: &'f DecodedFrame,
-    table: &'f Table,
+    f: &'g CompiledFunction,
+    nodes: &'g [Option<Node>],
+    loops: &'g [Option<Iteration>],
+    values: Values<'v>,
+    left: &'v mut u64,
+    operands: &'v mut Vec<u64>,
+    batch: &'v mut Batch<'g>,
+    /// What is left where the batch is full.
+    together: Option<Together>,
 }
 
-impl<'f> Here<'_, 'f> {
-    #[inline]
-    fn field(self, place: &mut Place) -> Option<u64> {
-        place.field += 1;
-        let row = place.record.row as usize;
-        self.table.value(place.field - 1, row, &self.frame.columns)
-    }
+/// Why a walk stops: the batch is full, or there is damage.
+struct Stop(Result<()>);
 
-    fn iterated(self, loops: Option<usize>, place: &Place) -> Result<Option<Iterated<'f>>> {
-        let row = place.record.row as usize;
-        let of = |at| self.table.iterated(at, row, &self.frame.columns);
-        loops.map(|at| of(at).ok_or_else(short)).transpose()
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self(Err(error))
     }
 }
 
 impl Emitter {
-    /// Goes to the start of a record of such a path.
-    pub(super) fn enter(&mut self, e: Emission<'_>, symbol: u32, record: Record) -> Result<Place> {
-        let path = (symbol as usize).wrapping_sub(e.score.layout.blocks.len());
-        if let Some((path, function)) = e.score.paths.get(path) {
-            self.player.goes_on(path, function)?;
-        }
-        Ok(Place { path, record, step: 0, field: 0, iterated: 0, within: None })
-    }
-
-    /// Goes on with a record, until its end or until the batch is full.
+    /// Goes on with a record of such a path, until its end or until the batch is full.
     pub(super) fn iterated<'g>(
         &mut self,
         e: Emission<'g>,
         frame: &DecodedFrame,
-        mut place: Place,
+        together: Option<Together>,
         batch: &mut Batch<'g>,
     ) -> Result<()> {
-        let (Some((path, function)), Some(table)) =
-            (e.score.paths.get(place.path), frame.table(place.record))
-        else {
+        let player = &mut self.player;
+        let Some((path, f)) = player.inside.and_then(|path| e.score.paths.get(path)) else {
             return Ok(());
         };
-        let here = Here { e, at: path.path.function as usize, function, frame, table };
-        while !batch.is_full() {
-            if let Some(mut within) = place.within.take() {
-                if !self.iterations(here, &mut within, &mut place, batch)? {
-                    place.within = Some(within);
-                }
-                continue;
-            }
-            let Some(step) = path.path.steps.get(place.step) else {
-                return Ok(());
-            };
-            place.step += 1;
-            match *step {
-                Step::Node(n) => self.node(here, n, || here.field(&mut place), batch)?,
-                Step::Enter(_) | Step::Next(_) => self.player.state.step(*step),
-                Step::Loop { index, cut, resumed } => {
-                    let base = match resumed {
-                        true => self.player.state.iterations[index as usize].wrapping_add(1),
-                        false => 0,
-                    };
-                    self.begin_loop(here, (index as usize, cut, base), &mut place, batch)?;
-                }
+        let at = path.path.function as usize;
+        let mut emitting = Emitting {
+            e,
+            f,
+            nodes: &e.templates.nodes[at],
+            loops: &e.templates.iterations[at],
+            values: Values::new(frame, player.record, player.place)?,
+            left: &mut player.left,
+            operands: &mut player.operands,
+            batch,
+            together: None,
+        };
+        let mut went = match together {
+            Some(together) => emitting.together(together),
+            None => ControlFlow::Continue(()),
+        };
+        if went.is_continue() {
+            went = player.walk.go(f, path, &mut player.state, &mut emitting);
+        }
+        player.place = emitting.values.at;
+        match went {
+            ControlFlow::Continue(()) => player.inside = None,
+            ControlFlow::Break(Stop(stopped)) => {
+                self.inside = Inside::Loops(emitting.together);
+                stopped?;
             }
         }
-        self.inside = Inside::Loops(place);
         Ok(())
     }
+}
 
-    fn begin_loop<'g>(
-        &mut self,
-        here: Here<'g, '_>,
-        (index, cut, base): (usize, bool, u64),
-        place: &mut Place,
-        batch: &mut Batch<'g>,
-    ) -> Result<()> {
-        let Some(l) = &here.function.loops[index] else {
-            return Ok(());
-        };
-        let state = &self.player.state;
-        let count = match &l.count {
-            _ if l.stored => here.field(place).ok_or_else(short)?,
-            Some(count) => count.eval(&state.slots, &state.iterations),
-            None => 0,
-        };
-        self.player.state.iterations[index] = base;
-        let mut within = Within { index, cut, base, count, done: 0, stored: None };
-        let whole = l.whole(count, cut);
-        if let Some(flat) = l.flat.as_ref().filter(|_| whole >= MIN_RUN)
-            && self.affine(here, flat, whole, batch)?
-        {
-            self.player.state.iterations[index] = base.wrapping_add(count);
-            for n in &l.body[..l.tail(cut)] {
-                self.node(here, *n, || None, batch)?;
-            }
-            within.leave(&mut self.player.state.iterations);
-            return Ok(());
+impl Emitting<'_, '_> {
+    /// Goes on unless the batch is full.
+    #[inline]
+    fn room(&self) -> ControlFlow<Stop> {
+        match self.batch.is_full() {
+            true => ControlFlow::Break(Stop(Ok(()))),
+            false => ControlFlow::Continue(()),
         }
-        if l.stored && !l.leafy.is_empty() {
-            within.stored = Some(place.iterated);
-            place.iterated += 1;
-        }
-        if within.together(here).is_some() {
-            let nodes = count.saturating_mul(l.body.len() as u64);
-            let left = self.player.left.checked_sub(nodes);
-            self.player.left = left.ok_or_else(endless)?;
-            let stored = here.iterated(within.stored, place)?;
-            if stored.is_some_and(|s| (s.len as u64) < count) {
-                return Err(short());
-            }
-        }
-        place.within = Some(within);
-        Ok(())
     }
 
-    /// Executes iterations until the loop is over or the batch is full. Returns whether the loop is
-    /// over.
-    fn iterations(
-        &mut self,
-        here: Here<'_, '_>,
-        within: &mut Within,
-        place: &mut Place,
-        batch: &mut Batch<'_>,
-    ) -> Result<bool> {
-        let Some(l) = &here.function.loops[within.index] else {
-            return Ok(true);
+    /// Executes iterations of a loop, as many as there is room for.
+    fn together(&mut self, mut all: Together) -> ControlFlow<Stop> {
+        let Some(Some(iteration)) = self.loops.get(all.l) else {
+            return ControlFlow::Continue(());
         };
-        let stored = here.iterated(within.stored, place)?;
-        if let Some(iteration) = within.together(here) {
-            self.together(here, iteration, within, stored, batch);
-            if within.done < within.count {
-                return Ok(false);
-            }
-            self.leaves(here.function, l, stored, within.count)?;
-        }
-        while within.done < within.count {
-            if batch.is_full() {
-                return Ok(false);
-            }
-            self.player.state.iterations[within.index] = within.base.wrapping_add(within.done);
-            let mut next = stored.map(|s| s.iteration(within.done));
-            for n in &l.body {
-                self.node(here, *n, || next.as_mut()?.next(), batch)?;
-            }
-            within.done += 1;
-        }
-        if !within.cut {
-            self.player.state.iterations[within.index] = within.base.wrapping_add(within.count);
-            let among = l.leafy_last == l.leafy.len();
-            let mut next = stored.filter(|_| among).map(|s| s.iteration(within.count));
-            for n in &l.body[..l.last] {
-                let leaf = || match &mut next {
-                    Some(next) => next.next(),
-                    None => here.field(place),
-                };
-                self.node(here, *n, leaf, batch)?;
-            }
-        }
-        within.leave(&mut self.player.state.iterations);
-        Ok(true)
-    }
-
-    /// Executes whole iterations of a loop, as many as there is room for.
-    fn together(
-        &mut self,
-        here: Here<'_, '_>,
-        iteration: &Iteration,
-        within: &mut Within,
-        stored: Option<Iterated<'_>>,
-        batch: &mut Batch<'_>,
-    ) {
-        let left = within.count - within.done;
-        let width = match here.e.counting {
+        let width = match self.e.counting {
             true => 0,
             false => iteration.sites.len(),
         };
         // Without accesses, there is always room.
-        let room = FULL.saturating_sub(batch.end).checked_div(width);
-        let room = room.map_or(u64::MAX, |n| n.max(1) as u64).min(left);
-        let state = &self.player.state;
-        let fixed = |m: &Moving| m.fixed.eval(&state.slots, &state.iterations);
+        let room = FULL.saturating_sub(self.batch.end).checked_div(width);
+        let room = room.map_or(u64::MAX, |n| n.max(1) as u64).min(all.whole - all.done);
         if iteration.script != NONE {
-            batch.execute(iteration.script, room);
+            self.batch.execute(iteration.script, room);
         }
         if width > 0 {
             let n = usize::try_from(room).unwrap_or(usize::MAX);
-            let first = usize::try_from(within.done).unwrap_or(usize::MAX);
-            let front = u64::from(here.e.space) << PREFIX;
-            let to = batch.append(&iteration.sites, n);
-            for (k, moving) in iteration.moving.iter().enumerate() {
-                let moved = moving.stride.wrapping_mul(within.done);
+            let first = usize::try_from(all.done).unwrap_or(usize::MAX);
+            let front = u64::from(self.e.space) << PREFIX;
+            let to = self.batch.append(&iteration.sites, n);
+            for ((k, moving), known) in iteration.moving.iter().enumerate().zip(&*self.operands) {
+                let start = known.wrapping_add(moving.stride.wrapping_mul(all.done));
                 let to = to[k..].iter_mut().step_by(width);
-                moving.write(fixed(moving).wrapping_add(moved), (stored, first), front, to);
+                moving.write(start, (self.values.iterated, first), front, to);
             }
         }
-        within.done += room;
-    }
-
-    /// Stores what the last of the iterations leaves.
-    fn leaves(
-        &mut self,
-        function: &CompiledFunction,
-        l: &CompiledLoop,
-        stored: Option<Iterated<'_>>,
-        count: u64,
-    ) -> Result<()> {
-        let mut last = stored.map(|s| s.iteration(count - 1));
-        let nodes = l.leafy.iter().map(|n| &function.nodes[*n as usize]);
-        for leaf in nodes.flat_map(|node| &node.leaves) {
-            let value = last.as_mut().and_then(Iterator::next);
-            self.player.state.slots[leaf.slot as usize] = value.ok_or_else(short)?;
+        all.done += room;
+        if all.done < all.whole {
+            self.together = Some(all);
+            return ControlFlow::Break(Stop(Ok(())));
         }
-        Ok(())
-    }
-
-    /// Executes a node, whose leaves come one after the other.
-    #[inline]
-    fn node(
-        &mut self,
-        here: Here<'_, '_>,
-        n: u32,
-        mut leaf: impl FnMut() -> Option<u64>,
-        batch: &mut Batch<'_>,
-    ) -> Result<()> {
-        self.player.left = self.player.left.checked_sub(1).ok_or_else(endless)?;
-        let node = &here.function.nodes[n as usize];
-        for own in &node.leaves {
-            self.player.state.slots[own.slot as usize] = leaf().ok_or_else(short)?;
-        }
-        if node.block == NO_BLOCK {
-            return Ok(());
-        }
-        let Some(Some(template)) = here.e.templates.nodes[here.at].get(n as usize) else {
-            return Ok(());
-        };
-        batch.execute(node.block, 1);
-        if here.e.counting {
-            return Ok(());
-        }
-        let front = u64::from(here.e.space) << PREFIX;
-        let state = &self.player.state;
-        let to = batch.append(&template.sites, 1);
-        for (to, value) in to.iter_mut().zip(&template.values) {
-            *to = value.eval(&state.slots, &state.iterations) | front;
-        }
-        Ok(())
-    }
-
-    /// Appends all iterations of a flat loop as a run. Returns false if an operand would leave its
-    /// bits on the way.
-    fn affine<'g>(
-        &mut self,
-        here: Here<'g, '_>,
-        flat: &'g Flat,
-        iterations: u64,
-        batch: &mut Batch<'g>,
-    ) -> Result<bool> {
-        let player = &mut self.player;
-        let nodes = &here.function.nodes;
-        if !flat.start(nodes, &player.state, iterations, &mut player.operands) {
-            return match iterations > MOST_WRAPPING {
-                true => Err(short()),
-                false => Ok(false),
-            };
-        }
-        if flat.blocks.is_empty() {
-            return Ok(true);
-        }
-        player.left = player.left.checked_sub(iterations).ok_or_else(endless)?;
-        let mut played = Played::Run { blocks: &flat.blocks, strides: &flat.strides, iterations };
-        let e = here.e;
-        if e.space > 0 {
-            prefix(e.info, &mut played, &mut player.operands, e.space);
-        }
-        self.played(e, played, batch);
-        Ok(true)
+        self.room()
     }
 }
 
-impl Within {
-    /// How whole iterations are executed together, if they are.
-    fn together<'g>(&self, here: Here<'g, '_>) -> Option<&'g Iteration> {
-        let iteration = here.e.templates.iterations[here.at][self.index].as_ref();
-        iteration.filter(|_| self.count > 1)
+impl<'g> Visit<'g> for Emitting<'_, 'g> {
+    type Stop = Stop;
+
+    #[inline]
+    fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<Stop> {
+        or_stop(spend(self.left, 1))?;
+        let node = &self.f.nodes[n as usize];
+        or_stop(self.values.leaves(node, state))?;
+        let template = self.nodes.get(n as usize).and_then(Option::as_ref);
+        let Some(template) = template.filter(|_| node.block != NO_BLOCK) else {
+            return ControlFlow::Continue(());
+        };
+        self.batch.execute(node.block, 1);
+        if !self.e.counting {
+            let front = u64::from(self.e.space) << PREFIX;
+            let to = self.batch.append(&template.sites, 1);
+            for (to, value) in to.iter_mut().zip(&template.values) {
+                *to = value.eval(&state.slots, &state.iterations) | front;
+            }
+        }
+        self.room()
     }
 
-    /// The number of the last iteration.
-    fn leave(&self, iterations: &mut [u64]) {
-        let ended = self.base.wrapping_add(self.count);
-        iterations[self.index] = ended.wrapping_sub(self.cut.into());
+    #[inline]
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> ControlFlow<Stop, u64> {
+        or_stop(self.values.trips(l, state))
+    }
+
+    fn run(&mut self, l: Entered<'g>, state: &mut State) -> ControlFlow<Stop, bool> {
+        if let Some(flat) = or_stop(start(l, self.f, state, self.operands))? {
+            if flat.blocks.is_empty() {
+                return ControlFlow::Continue(true);
+            }
+            or_stop(spend(self.left, l.whole))?;
+            let (e, mut run) = (self.e, Played::run(flat, l.whole));
+            if e.space > 0 {
+                prefix(e.info, &mut run, self.operands, e.space);
+            }
+            played(e, run, self.operands, self.batch);
+            return self.room().map_continue(|()| true);
+        }
+        let Some(iteration) = self.loops[l.index].as_ref().filter(|_| l.whole > 1) else {
+            return ControlFlow::Continue(false);
+        };
+        or_stop(spend(self.left, l.whole.saturating_mul(l.own.body.len() as u64)))?;
+        let fixed = iteration.moving.iter().map(|moving| &moving.fixed);
+        self.operands.clear();
+        self.operands.extend(fixed.map(|fixed| fixed.eval(&state.slots, &state.iterations)));
+        or_stop(self.values.iterations(l, self.f, state))?;
+        let all = Together { l: l.index, done: 0, whole: l.whole };
+        self.together(all).map_continue(|()| true)
     }
 }
 

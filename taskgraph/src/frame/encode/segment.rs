@@ -111,7 +111,7 @@ impl Running {
         if path.path.fresh {
             state.begin(f);
         }
-        let mut recorded = Recorded { bytes: segment.bytes, counts: segment.counts };
+        let recorded = Recorded::new(segment.bytes, segment.counts);
         let mut counts = path.counts.unwrap_or_default();
         let (info, layout, operands) = (&self.info, &self.layout, &mut self.operands);
         let visit = |what: Followed<'_, '_>, state: &State| {
@@ -135,7 +135,7 @@ impl Running {
             };
             counts = counts.plus(own);
         };
-        let stay = state.follow(path, f, &mut recorded, &mut self.walk, visit);
+        let stay = state.follow(path, f, recorded, &mut self.walk, visit);
         stay.then_some(counts)
     }
 }

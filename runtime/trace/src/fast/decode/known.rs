@@ -122,9 +122,8 @@ impl Follower {
                     self.state.begin(f);
                 }
                 let offset = behind.offset as usize + time as usize * behind.stride as usize;
-                let mut recorded =
-                    Recorded { bytes: payload.get(offset..).unwrap_or(&[]), counts: own };
-                self.state.follow(path, f, &mut recorded, &mut self.walk, |_, _| {});
+                let recorded = Recorded::new(payload.get(offset..).unwrap_or(&[]), own);
+                self.state.follow(path, f, recorded, &mut self.walk, |_, _| {});
             }
         }
         self.counts.clear();
