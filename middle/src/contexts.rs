@@ -1,6 +1,7 @@
 //! What is known of each context. A program can have millions of contexts. Only those whose streams
 //! are being cut have all of their state in memory; the others have a record of a few words.
 
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use rustc_hash::FxHashMap;
@@ -10,7 +11,6 @@ use crate::draft::DraftWriter;
 use crate::fences::Fences;
 use crate::place::Place;
 use crate::space::Space;
-use crate::sparse::Sparse;
 
 /// A context while its stream is cut into tasks: its record, and what only that needs.
 #[derive(Debug, Default)]
@@ -119,7 +119,7 @@ pub(crate) struct Contexts {
     live: FxHashMap<u32, Box<ContextState>>,
     /// Records of retired contexts. A context that has state also has an entry here, which is out
     /// of date.
-    records: Sparse<ContextRecord>,
+    records: BTreeMap<u32, ContextRecord>,
     fulfilled: FxHashMap<u32, Place>,
     retire_at: usize,
     /// How the numbers of each trace map to the graph, for several traces in the order they are
@@ -132,7 +132,7 @@ const MANY: usize = 4096;
 
 impl Contexts {
     pub(crate) fn is_known(&self, context: u32) -> bool {
-        self.records.get(context).is_some()
+        self.records.contains_key(&context)
     }
 
     pub(crate) fn get_mut(&mut self, context: u32) -> Option<&mut ContextState> {
@@ -152,11 +152,11 @@ impl Contexts {
     #[cold]
     fn take_up(&mut self, context: u32) -> bool {
         self.put_down();
-        let (state, new) = match (self.live.remove(&context), self.records.get(context)) {
+        let (state, new) = match (self.live.remove(&context), self.records.get(&context)) {
             (Some(state), _) => (state, false),
             (None, Some(record)) => (Box::new(ContextState::resumed(*record)), false),
             (None, None) => {
-                self.records.set(context, ContextRecord::default());
+                self.records.insert(context, ContextRecord::default());
                 // Until something is read of it.
                 let new = ContextRecord { executor: context, ..ContextRecord::default() };
                 (Box::new(ContextState::resumed(new)), true)
@@ -185,7 +185,7 @@ impl Contexts {
         self.live.retain(|context, state| {
             let over = state.is_over();
             if over {
-                records.set(*context, state.record());
+                records.insert(*context, state.record());
             }
             !over
         });
@@ -193,14 +193,14 @@ impl Contexts {
     }
 
     pub(crate) fn numbers(&self) -> Vec<u32> {
-        self.records.iter().map(|(context, _)| context).collect()
+        self.records.keys().copied().collect()
     }
 
     /// Returns the records of all contexts.
     pub(crate) fn finish(mut self) -> ContextTable {
         self.put_down();
         for (context, state) in self.live.drain() {
-            self.records.set(context, state.record());
+            self.records.insert(context, state.record());
         }
         ContextTable { records: self.records, fulfilled: self.fulfilled, spaces: self.spaces }
     }
@@ -209,7 +209,7 @@ impl Contexts {
 /// All contexts, after their streams were cut.
 #[derive(Debug)]
 pub(crate) struct ContextTable {
-    records: Sparse<ContextRecord>,
+    records: BTreeMap<u32, ContextRecord>,
     /// Where the events of detached tasks were fulfilled.
     fulfilled: FxHashMap<u32, Place>,
     spaces: Vec<Space>,
@@ -223,11 +223,11 @@ impl ContextTable {
     }
 
     pub(crate) fn get(&self, context: u32) -> Option<&ContextRecord> {
-        self.records.get(context)
+        self.records.get(&context)
     }
 
     pub(crate) fn get_mut(&mut self, context: u32) -> Option<&mut ContextRecord> {
-        self.records.get_mut(context)
+        self.records.get_mut(&context)
     }
 
     /// Where the event of a detached task was fulfilled.
@@ -236,10 +236,10 @@ impl ContextTable {
     }
 
     pub(crate) fn numbers(&self) -> Vec<u32> {
-        self.records.iter().map(|(context, _)| context).collect()
+        self.records.keys().copied().collect()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &ContextRecord)> {
-        self.records.iter()
+        self.records.iter().map(|(context, record)| (*context, record))
     }
 }

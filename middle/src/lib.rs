@@ -58,7 +58,6 @@ mod rules;
 mod sample;
 mod sorter;
 mod space;
-mod sparse;
 mod spill;
 mod streams;
 mod summary;

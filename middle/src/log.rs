@@ -7,7 +7,6 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::sparse::Sparse;
 use crate::spill::Spill;
 use crate::tape::Tape;
 
@@ -27,7 +26,7 @@ const TOGETHER: usize = 1 << 12;
 pub(crate) struct Logs {
     tape: Tape,
     /// Last page of each log.
-    last: Sparse<u64>,
+    last: FxHashMap<u32, u64>,
     tails: FxHashMap<u32, Vec<u8>>,
     buffered: usize,
     limit: usize,
@@ -39,7 +38,7 @@ impl Logs {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Logs {
             tape: Tape::new(spill, budget / 4 * 3),
-            last: Sparse::default(),
+            last: FxHashMap::default(),
             tails: FxHashMap::default(),
             buffered: 0,
             limit: budget / 4,
@@ -90,7 +89,7 @@ impl Logs {
     /// The pages of a context in order, without the entries that are at hand.
     pub(crate) fn pages(&self, context: u32) -> Result<Pages<'_>> {
         let mut places = Vec::new();
-        let mut at = self.last.get(context).copied().unwrap_or(NONE);
+        let mut at = self.last.get(&context).copied().unwrap_or(NONE);
         let mut header = Vec::new();
         while at != NONE {
             let (before, length) = self.header(at, &mut header)?;
@@ -114,12 +113,16 @@ impl Logs {
     }
 }
 
-fn flush(tape: &mut Tape, last: &mut Sparse<u64>, context: u32, bytes: &[u8]) -> Result<()> {
+fn flush(
+    tape: &mut Tape,
+    last: &mut FxHashMap<u32, u64>,
+    context: u32,
+    bytes: &[u8],
+) -> Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
-    let before = last.get(context).copied().unwrap_or(NONE);
-    last.set(context, tape.len());
+    let before = last.insert(context, tape.len()).unwrap_or(NONE);
     tape.append(|out| {
         out.extend_from_slice(&before.to_le_bytes());
         out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
