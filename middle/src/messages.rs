@@ -29,10 +29,9 @@ const MOST_COMPARED: usize = 32;
 /// Collects the events of all ranks.
 #[derive(Debug)]
 pub(crate) struct Messages {
-    spill: Arc<Spill>,
-    budget: usize,
-    /// `[communicator, sender and receiver, tag << 1 | received, order, place, time]`.
-    single: Sorter<6>,
+    /// `[communicator, sender and receiver, tag, order, place, time]`.
+    sends: Sorter<6>,
+    receives: Sorter<6>,
     /// `[communicator, number, rank << 2 | role, place, start, end, meeting]`.
     collective: Sorter<7>,
     /// The rank whose events are being added.
@@ -72,9 +71,8 @@ struct Tally {
 impl Messages {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Messages {
-            spill: Arc::clone(spill),
-            budget,
-            single: Sorter::new(spill, budget / 2),
+            sends: Sorter::new(spill, budget / 4),
+            receives: Sorter::new(spill, budget / 4),
             collective: Sorter::new(spill, budget / 2),
             rank: 0,
             any: false,
@@ -96,19 +94,19 @@ impl Messages {
     ) -> Result<()> {
         let peer = Peer::unpack(aux);
         let (own, other) = (u64::from(self.rank), u64::from(peer.rank));
-        let tag = u64::from(peer.tag) << 1;
+        let tag = u64::from(peer.tag);
         let role = match op {
             SyncOp::MpiSend => {
                 let ends = own << 32 | other;
                 let words = [name, ends, tag, ticket, at.bits(), start];
                 self.any = true;
-                return self.single.push(words);
+                return self.sends.push(words);
             }
             SyncOp::MpiRecv => {
                 let ends = other << 32 | own;
-                let words = [name, ends, tag | 1, ticket, at.bits(), end];
+                let words = [name, ends, tag, ticket, at.bits(), end];
                 self.any = true;
-                return self.single.push(words);
+                return self.receives.push(words);
             }
             SyncOp::MpiBegin => Role::Begins,
             SyncOp::MpiEnd => Role::Ends,
@@ -134,9 +132,7 @@ impl Messages {
             return Ok(());
         }
         let mut tally = Tally::default();
-        let numbered = number(&self.single.finish()?, &self.spill, self.budget)?;
-        pair(&numbered, out, align, &mut tally)?;
-        drop(numbered);
+        pair((self.sends.finish()?, self.receives.finish()?), out, align, &mut tally)?;
         collectives(&self.collective.finish()?, out, align, &mut tally)?;
         if alone {
             return Ok(());
@@ -160,62 +156,46 @@ impl Messages {
     }
 }
 
-/// Numbers sends and receives of the same envelope: `[.., tag, number << 1 | received, place,
-/// time]`.
-fn number(single: &Sorted<6>, spill: &Arc<Spill>, budget: usize) -> Result<Sorted<6>> {
-    let mut numbered = Sorter::new(spill, budget / 2);
-    let mut all = single.iter()?;
-    let mut envelope = [0; 3];
-    let mut next = 0;
-    while let Some([name, ends, tag, _, place, time]) = all.next()? {
-        if [name, ends, tag] != envelope {
-            envelope = [name, ends, tag];
-            next = 0;
-        }
-        let order = next << 1 | tag & 1;
-        numbered.push([name, ends, tag >> 1, order, place, time])?;
-        next += 1;
-    }
-    numbered.finish()
-}
-
-/// Pairs the n-th send with the n-th receive.
-fn pair(numbered: &Sorted<6>, out: &mut Edges, align: &mut Align, tally: &mut Tally) -> Result<()> {
-    let mut all = numbered.iter()?;
-    let mut sent: Option<[u64; 6]> = None;
-    while let Some(words) = all.next()? {
-        let received = words[3] & 1 == 1;
-        let same = |s: &[u64; 6]| s[..3] == words[..3] && s[3] >> 1 == words[3] >> 1;
-        match (sent.take(), received) {
-            (Some(send), true) if same(&send) => {
-                let (from, to) = (Place::from_bits(send[4]), Place::from_bits(words[4]));
+/// Pairs the n-th send of an envelope with the n-th receive.
+fn pair(
+    (sends, receives): (Sorted<6>, Sorted<6>),
+    out: &mut Edges,
+    align: &mut Align,
+    tally: &mut Tally,
+) -> Result<()> {
+    let envelope = |words: [u64; 6]| [words[0], words[1], words[2]];
+    let (mut sends, mut receives) = (sends.iter()?, receives.iter()?);
+    let (mut sent, mut received) = (sends.next()?, receives.next()?);
+    while let Some(least) = sent.into_iter().chain(received).map(envelope).min() {
+        let send = sent.filter(|send| envelope(*send) == least);
+        let receive = received.filter(|receive| envelope(*receive) == least);
+        match (send, receive) {
+            (Some(send), Some(receive)) => {
+                let (from, to) = (Place::from_bits(send[4]), Place::from_bits(receive[4]));
                 out.edge(from, to)?;
-                align.before(out.trace_of(from), send[5], out.trace_of(to), words[5]);
+                align.before(out.trace_of(from), send[5], out.trace_of(to), receive[5]);
             }
-            (before, _) => {
-                if let Some(send) = before {
-                    tally.lost_sends += 1;
-                    tally.describe("sent", &send);
-                }
-                if received {
-                    tally.lost_receives += 1;
-                    tally.describe("received", &words);
-                } else {
-                    sent = Some(words);
-                }
+            (Some(_), None) => {
+                tally.lost_sends += 1;
+                tally.describe("sent", least);
+            }
+            (None, _) => {
+                tally.lost_receives += 1;
+                tally.describe("received", least);
             }
         }
-    }
-    if let Some(send) = sent {
-        tally.lost_sends += 1;
-        tally.describe("sent", &send);
+        if send.is_some() {
+            sent = sends.next()?;
+        }
+        if receive.is_some() {
+            received = receives.next()?;
+        }
     }
     Ok(())
 }
 
 impl Tally {
-    fn describe(&mut self, what: &str, words: &[u64; 6]) {
-        let (ends, tag) = (words[1], words[2]);
+    fn describe(&mut self, what: &str, [_, ends, tag]: [u64; 3]) {
         self.first.get_or_insert_with(|| {
             let (from, to) = (ends >> 32, ends & 0xffff_ffff);
             format!("{what} from rank {from} to rank {to} with tag {tag}")
