@@ -55,16 +55,10 @@ impl Expr {
 
     /// Puts constants in the place of globals.
     pub fn set_globals(&mut self, globals: &[u64]) {
-        match self {
-            Expr::Global(i) => *self = Expr::Const(globals.get(*i as usize).copied().unwrap_or(0)),
-            Expr::Const(_) | Expr::Slot(_) | Expr::Iter(_) => {}
-            Expr::Add(terms) => terms.iter_mut().for_each(|t| t.set_globals(globals)),
-            Expr::Zext(_, a) | Expr::Sext(_, a) => a.set_globals(globals),
-            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => {
-                a.set_globals(globals);
-                b.set_globals(globals);
-            }
-        }
+        *self = self.rebased(&mut |e| match e {
+            Expr::Global(i) => Expr::Const(globals.get(*i as usize).copied().unwrap_or(0)),
+            other => other.clone(),
+        });
     }
 
     /// Whether this is so of the expression or of one that it is made of.

@@ -10,8 +10,8 @@ use crate::statics::StaticInfo;
 
 mod turns;
 
-use turns::Blocks;
 pub use turns::{Again, Turns};
+use turns::{Blocks, Times};
 
 /// Larger nests are walked node by node: a file could name an inner loop in many places.
 const MOST_STEPS: usize = 1 << 12;
@@ -396,10 +396,8 @@ impl<'f> Nest<'f> {
 
     /// Calls `f` with blocks and how often each is executed. A block may come several times, and
     /// not in the order of execution.
-    pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
-        if self.from < self.to {
-            self.within(0, self.from, self.to, &mut f);
-        }
+    pub fn for_each_times(&self, f: impl FnMut(BlockId, u64)) {
+        self.turns(true, &mut Times(f));
     }
 
     /// The block of an execution, counted from 0.
@@ -426,54 +424,6 @@ impl<'f> Nest<'f> {
         match step {
             NestStep::Block(..) => 1,
             NestStep::Loop(inner) => self.counts[self.shape.loops.len() + inner],
-        }
-    }
-
-    /// The executions `from..to` of one execution of a loop.
-    fn within(&self, at: usize, from: u64, to: u64, f: &mut impl FnMut(BlockId, u64)) {
-        let body = &self.shape.loops[at].body;
-        let count = self.counts[at];
-        let one: u64 = body.iter().map(|step| self.size(*step)).sum();
-        let iteration = |index: u64| index.checked_div(one).unwrap_or(0).min(count);
-        let (first, end) = (iteration(from), iteration(to));
-        let steps = |i: u64| if i == count { self.last(at) } else { body };
-        if first == end {
-            return self.steps(steps(first), from - first * one, to - first * one, f);
-        }
-        self.steps(steps(first), from - first * one, one, f);
-        self.times(body, end - first - 1, f);
-        self.steps(steps(end), 0, to - end * one, f);
-    }
-
-    /// The executions from `from` to `to` of one execution of these steps.
-    fn steps(&self, steps: &[NestStep], from: u64, to: u64, f: &mut impl FnMut(BlockId, u64)) {
-        let mut passed = 0;
-        for step in steps {
-            let next = passed + self.size(*step);
-            let (low, high) = (from.max(passed), to.min(next));
-            if low < high {
-                match *step {
-                    NestStep::Block(block, ..) => f(block, 1),
-                    NestStep::Loop(inner) => self.within(inner, low - passed, high - passed, f),
-                }
-            }
-            passed = next;
-        }
-    }
-
-    /// All executions of these steps, `times` times.
-    fn times(&self, steps: &[NestStep], times: u64, f: &mut impl FnMut(BlockId, u64)) {
-        if times == 0 {
-            return;
-        }
-        for step in steps {
-            match *step {
-                NestStep::Block(block, ..) => f(block, times),
-                NestStep::Loop(inner) => {
-                    self.times(&self.shape.loops[inner].body, times * self.counts[inner], f);
-                    self.times(self.last(inner), times, f);
-                }
-            }
         }
     }
 }

@@ -36,6 +36,10 @@ pub trait Turns {
         Again::Next
     }
 
+    /// Whether it matters only how often blocks are executed: all iterations of a loop come as one
+    /// that counts so many times, and operands mean nothing.
+    const COUNTS: bool = false;
+
     /// Whether whole iterations of a loop come at once, in no order ([`Turns::spread`]).
     const SPREADS: bool = false;
 
@@ -52,6 +56,17 @@ impl<F: FnMut(BlockId)> Turns for Blocks<F> {
         for _ in 0..iterations {
             blocks.iter().for_each(|block| (self.0)(block.0));
         }
+    }
+}
+
+/// Calls a function with blocks and how often they are executed.
+pub(super) struct Times<F>(pub(super) F);
+
+impl<F: FnMut(BlockId, u64)> Turns for Times<F> {
+    const COUNTS: bool = true;
+
+    fn run(&mut self, blocks: &[(BlockId, u32)], _: &[u64], _: &[u64], _: u64, times: u64) {
+        blocks.iter().for_each(|block| (self.0)(block.0, times));
     }
 }
 
@@ -84,9 +99,10 @@ impl Nest<'_> {
         if self.from >= self.to || !all && !self.has_operands() {
             return;
         }
+        let zeros = &*self.shape.zeros;
         let mut way = NestWalk {
             nest: self,
-            operands: self.starts[..self.shape.operands.len().min(self.starts.len())].to_vec(),
+            operands: self.starts.get(..zeros.len()).unwrap_or(zeros).to_vec(),
             passed: 0,
             all,
             visitor,
@@ -138,6 +154,9 @@ impl<V: Turns> NestWalk<'_, '_, V> {
     fn whole(&mut self, at: usize, range: Range<u64>, times: u64) {
         let l = &self.nest.shape.loops[at];
         let n = range.end - range.start;
+        if V::COUNTS {
+            return self.steps(at, 0..self.nest.one(at), times.saturating_mul(n));
+        }
         self.advance(at, range.start);
         let period = match at {
             0 => self.nest.shape.period(),
@@ -245,7 +264,7 @@ impl<V: Turns> NestWalk<'_, '_, V> {
 
     /// Goes on by some iterations of a loop.
     fn advance(&mut self, at: usize, iterations: u64) {
-        if iterations == 0 {
+        if iterations == 0 || V::COUNTS {
             return;
         }
         let shape = self.nest.shape;
