@@ -96,14 +96,10 @@ impl<'f> BlockExec<'f> {
     }
 
     /// The accesses that the execution made, in program order.
-    pub fn accesses(&self) -> impl Iterator<Item = Access> + use<'f> {
-        let first = self.info.block(self.id).map_or(0, |b| b.first_op);
-        let mut operands = self.operands;
-        (first..).zip(self.info.ops_of(self.id)).flat_map(move |(id, op)| {
-            let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
-            operands = rest;
-            op.accesses(OpId::new(id), own)
-        })
+    pub fn accesses(&self) -> impl Iterator<Item = Access> + use<> {
+        let mut accesses = Vec::new();
+        self.for_each_access(|access| accesses.push(access));
+        accesses.into_iter()
     }
 
     /// Calls `f` for each access, in program order. This is faster than [`BlockExec::accesses`].

@@ -85,7 +85,7 @@ pub use map::{Mmap, map};
 pub use meta::{AccessesOf, ObjectMeta, RankMeta, RunMeta, Summary, TaskCounts, Unrecorded};
 pub use nest::{NestAccesses, NestRuns};
 pub use note::{Note, NoteKind};
-pub use op::{Access, MemOp, OpAccesses, OpKind};
+pub use op::{Access, MemOp, OpKind};
 pub use order::Walk;
 pub use path::{Again, Nest};
 pub use progress::Progress;

@@ -28,7 +28,7 @@ pub use counts::{Counts, count};
 pub use id::{BlockId, ContextId, FunctionId, OpId};
 pub use kind::{AllocKind, Family, TaskKind, WaitCause};
 pub use layout::{BlockLayout, Layout};
-pub use op::{Access, MemOp, OpAccesses, OpKind};
+pub use op::{Access, MemOp, OpKind};
 pub use room::Room;
 pub use statics::{Block, CallSite, Frame, Function, Inlined, Module, StaticInfo};
 pub use sync::SyncOp;

@@ -170,22 +170,56 @@ impl MemOp {
     /// access.
     #[inline]
     pub fn expand(&self, op: OpId, operands: &[u64], mut f: impl FnMut(Access)) {
+        let size = u64::from(self.size);
+        let mut access = |addr, size, write| f(Access { addr, size, write, op });
         match (self.kind, operands) {
-            (OpKind::Load, &[addr, ..]) => {
-                f(Access { addr, size: u64::from(self.size), write: false, op });
+            (OpKind::Load, &[addr, ..]) => access(addr, size, false),
+            (OpKind::Store, &[addr, ..]) => access(addr, size, true),
+            (OpKind::Rmw, &[addr, ..]) => {
+                access(addr, size, false);
+                access(addr, size, true);
             }
-            (OpKind::Store, &[addr, ..]) => {
-                f(Access { addr, size: u64::from(self.size), write: true, op });
+            _ if operands.len() < self.operand_count() => {}
+            (OpKind::Copy, &[to, from, ..]) => {
+                if let Some(length) = self.length(&operands[2..]) {
+                    access(from, length, false);
+                    access(to, length, true);
+                }
             }
-            _ => OpAccesses::new(self, op, operands).for_each(f),
+            (OpKind::Set | OpKind::Scan, &[addr, ..]) => {
+                if let Some(length) = self.length(&operands[1..]) {
+                    access(addr, length, self.kind == OpKind::Set);
+                }
+            }
+            (OpKind::Gather | OpKind::Scatter, &[mask, ref addresses @ ..]) => {
+                for lane in bits(mask & self.lane_bits()) {
+                    access(addresses[lane as usize], size, self.kind == OpKind::Scatter);
+                }
+            }
+            (kind, &[first, mask, ..]) => {
+                let lanes = mask & self.lane_bits();
+                let lanes = match kind {
+                    OpKind::ExpandLoad | OpKind::CompressStore => low_bits(lanes.count_ones()),
+                    _ => lanes,
+                };
+                let write = matches!(kind, OpKind::MaskedStore | OpKind::CompressStore);
+                for lane in bits(lanes) {
+                    access(first.wrapping_add(u64::from(lane).wrapping_mul(size)), size, write);
+                }
+            }
+            _ => {}
         }
     }
 
-    /// The accesses of one execution as an iterator; see [`MemOp::expand`].
+    /// Bytes of an operation with a length, which is constant or the next operand; `None` if it
+    /// accesses none.
     #[inline]
-    #[must_use]
-    pub fn accesses<'f>(&'f self, op: OpId, operands: &'f [u64]) -> OpAccesses<'f> {
-        OpAccesses::new(self, op, operands)
+    fn length(&self, next: &[u64]) -> Option<u64> {
+        let length = match self.flags & Self::CONST_LEN {
+            0 => next.first().copied().unwrap_or(0),
+            _ => self.const_len,
+        };
+        Some(length).filter(|length| *length > 0)
     }
 
     /// Whether the operation accesses a run of bytes and has its length, recorded or constant.
@@ -213,87 +247,22 @@ impl MemOp {
     /// The low bits of a mask that stand for lanes.
     #[inline]
     fn lane_bits(&self) -> u64 {
-        match self.lanes {
-            0 => 0,
-            n @ 1..64 => (1 << n) - 1,
-            _ => u64::MAX,
-        }
+        low_bits(self.lanes.into())
     }
 }
 
-/// Iterator over the accesses of one execution of a [`MemOp`].
-#[derive(Clone, Debug)]
-pub struct OpAccesses<'f> {
-    memop: &'f MemOp,
-    op: OpId,
-    operands: &'f [u64],
-    /// One bit per access still to give. Its number is the lane, or for a pair 0 for the read and 1
-    /// for the write.
-    pending: u64,
+/// So many low bits, or all.
+fn low_bits(n: u32) -> u64 {
+    if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
-impl<'f> OpAccesses<'f> {
-    #[inline]
-    fn new(memop: &'f MemOp, op: OpId, operands: &'f [u64]) -> Self {
-        let mut this = Self { memop, op, operands, pending: 0 };
-        if operands.len() >= memop.operand_count() {
-            this.pending = match memop.kind {
-                OpKind::Load | OpKind::Store => 1,
-                OpKind::Rmw => 0b11,
-                OpKind::Copy => 0b11 * u64::from(this.length() > 0),
-                OpKind::Set | OpKind::Scan => u64::from(this.length() > 0),
-                OpKind::MaskedLoad | OpKind::MaskedStore => operands[1] & memop.lane_bits(),
-                OpKind::Gather | OpKind::Scatter => operands[0] & memop.lane_bits(),
-                OpKind::ExpandLoad | OpKind::CompressStore => {
-                    match (operands[1] & memop.lane_bits()).count_ones() {
-                        64 => u64::MAX,
-                        n => (1 << n) - 1,
-                    }
-                }
-            };
-        }
-        this
-    }
-
-    /// Bytes of an operation with a length.
-    #[inline]
-    fn length(&self) -> u64 {
-        let recorded = if self.memop.kind == OpKind::Copy { 2 } else { 1 };
-        if self.memop.flags & MemOp::CONST_LEN != 0 {
-            self.memop.const_len
-        } else {
-            self.operands.get(recorded).copied().unwrap_or(0)
-        }
-    }
-}
-
-impl Iterator for OpAccesses<'_> {
-    type Item = Access;
-
-    #[inline]
-    fn next(&mut self) -> Option<Access> {
-        if self.pending == 0 {
-            return None;
-        }
-        let bit = self.pending.trailing_zeros();
-        self.pending &= self.pending - 1;
-        let size = u64::from(self.memop.size);
-        let first = self.operands[0];
-        let element = || first.wrapping_add(u64::from(bit).wrapping_mul(size));
-        let (addr, size, write) = match self.memop.kind {
-            OpKind::Load => (first, size, false),
-            OpKind::Store => (first, size, true),
-            OpKind::Rmw => (first, size, bit == 1),
-            OpKind::Copy if bit == 0 => (self.operands[1], self.length(), false),
-            OpKind::Copy | OpKind::Set => (first, self.length(), true),
-            OpKind::Scan => (first, self.length(), false),
-            OpKind::MaskedLoad | OpKind::ExpandLoad => (element(), size, false),
-            OpKind::MaskedStore | OpKind::CompressStore => (element(), size, true),
-            OpKind::Gather => (self.operands[1 + bit as usize], size, false),
-            OpKind::Scatter => (self.operands[1 + bit as usize], size, true),
-        };
-        Some(Access { addr, size, write, op: self.op })
-    }
+/// The numbers of the bits that are set.
+fn bits(mut mask: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros());
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
 }
 
 #[cfg(test)]
@@ -308,9 +277,6 @@ mod tests {
             assert_eq!(a.op, OpId::new(7));
             out.push((a.write, a.addr, a.size));
         });
-        let lazily: Vec<_> =
-            op.accesses(OpId::new(7), operands).map(|a| (a.write, a.addr, a.size)).collect();
-        assert_eq!(out, lazily);
         out
     }
 
