@@ -14,7 +14,7 @@ use crate::frame::EncodedFrame;
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
 use crate::page::{
-    DependentsPageWriter, OrderPageWriter, Packing, PageIndexWriter, TaskPageWriter,
+    DependentsPageWriter, OrderPageWriter, PageIndexWriter, TaskPageWriter, pack_page,
 };
 use crate::path::{Path as ExecutionPath, PathTable};
 use crate::progress::{self, Progress};
@@ -53,7 +53,6 @@ pub struct GraphWriter {
     sink: Sink,
     offset: u64,
     info: Arc<StaticInfo>,
-    packing: Packing,
     totals: Totals,
     summary: Summary,
     rules: WriteRules,
@@ -95,7 +94,6 @@ impl GraphWriter {
             sink,
             offset: 0,
             info,
-            packing: Packing::default(),
             totals: Totals::default(),
             summary: Summary::default(),
             rules: WriteRules::default(),
@@ -170,32 +168,19 @@ impl GraphWriter {
         Ok(at)
     }
 
-    /// Puts a page, if there is one, behind those that are being packed.
+    /// Writes a page, if there is one.
     fn put_page(&mut self, tag: Tag, page: Option<(TaskId, Vec<u8>)>) -> Result<()> {
         let Some((first, raw)) = page else {
             return Ok(());
         };
-        if self.packing.is_full() {
-            self.write_page()?;
-        }
-        self.packing.push((tag, first), raw);
-        Ok(())
-    }
-
-    /// Writes the oldest page that is being packed. Returns false if there is none.
-    fn write_page(&mut self) -> Result<bool> {
-        let Some(page) = self.packing.pop() else {
-            return Ok(false);
-        };
-        let ((tag, first), payload) = page?;
-        let at = self.write_unit(tag, &payload)?;
+        let at = self.write_unit(tag, &pack_page(&raw)?)?;
         let index = match tag {
             Tag::TaskPage => &mut self.task_index,
             Tag::DependentsPage => &mut self.dependents_index,
             _ => &mut self.order_index,
         };
         index.push(first, at);
-        Ok(true)
+        Ok(())
     }
 
     /// Appends a frame. Frames of different threads may come in any order.
@@ -332,7 +317,6 @@ impl GraphWriter {
             (Tag::OrderPage, self.order.finish()),
         ];
         rest.into_iter().try_for_each(|(tag, page)| self.put_page(tag, page))?;
-        while self.write_page()? {}
         self.summary.contexts = table.contexts;
         self.summary.edges = self.totals.edges;
         self.summary.accesses = self.summary.reads.wrapping_add(self.summary.writes);

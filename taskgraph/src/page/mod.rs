@@ -7,23 +7,25 @@
 mod edge;
 mod index;
 mod order;
-mod packing;
 mod task;
 
 pub(crate) use edge::{DependentsPage, DependentsPageWriter};
 pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter, Turn};
-pub(crate) use packing::{Packing, pack_page};
 pub(crate) use task::{TaskPage, TaskPageWriter};
 
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::codec::{Packer, Unpacker};
+use crate::codec::{MAX_PAGE, Packer, Unpacker};
 use crate::error::{Result, misuse};
 use crate::id::{ContextId, TaskId};
 use crate::wire::{Reader, put_delta, put_varint};
+
+/// Compression level of the pages, which are small. Level 6 takes three times as long for pages
+/// that are 3 to 12% smaller.
+const LEVEL: i32 = 3;
 
 /// The raw bytes of a page. The columns are cleared.
 fn join_columns(columns: &mut [Vec<u8>]) -> Vec<u8> {
@@ -47,6 +49,20 @@ pub(crate) fn pack(raw: &[u8], limit: usize, packer: &mut Packer) -> Result<Vec<
     let mut out = length.to_le_bytes().to_vec();
     packer.pack(raw, &mut out)?;
     Ok(out)
+}
+
+/// The payload of a page. Making a context of zstd takes as long as packing one.
+pub(crate) fn pack_page(raw: &[u8]) -> Result<Vec<u8>> {
+    thread_local! {
+        static PACKER: RefCell<Option<Packer>> = const { RefCell::new(None) };
+    }
+    PACKER.with_borrow_mut(|packer| {
+        let packer = match packer {
+            Some(packer) => packer,
+            None => packer.insert(Packer::new(LEVEL)?),
+        };
+        pack(raw, MAX_PAGE, packer)
+    })
 }
 
 /// The inverse of [`pack`].
