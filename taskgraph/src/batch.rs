@@ -185,23 +185,6 @@ impl<'g> Batch<'g> {
         (self.end, self.open, self.last) = (0, None, NONE);
     }
 
-    /// The memory of the batch, for what is read from another graph.
-    pub(crate) fn emptied<'o>(mut self) -> Batch<'o> {
-        self.clear();
-        Batch {
-            source: None,
-            // This keeps the memory.
-            pieces: self.pieces.into_iter().map_while(|_| None).collect(),
-            rows: self.rows,
-            singles: self.singles,
-            addresses: self.addresses,
-            sites: self.sites,
-            sizes: self.sizes,
-            operands: self.operands,
-            ..Batch::default()
-        }
-    }
-
     /// Whether the batch has no pieces.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -45,19 +45,3 @@ pub(crate) fn read(number: u32, record: &[u8; RECORD]) -> Executor {
         space: u16::from_le_bytes([e, f]),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn executors_read_back() {
-        let executor =
-            |number| Executor { id: ExecutorId::new(number), tid: u32::MAX - number, space: 513 };
-        let all: Vec<Executor> = (0..3).map(executor).collect();
-        let table = encode(&all);
-        let found = (0..).zip(records(&table).unwrap()).map(|(n, r)| read(n, r));
-        assert!(found.eq(all));
-        assert!(records(&table[1..]).is_err());
-    }
-}

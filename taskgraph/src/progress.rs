@@ -62,26 +62,3 @@ pub(crate) fn all(table: &[u8]) -> Result<impl Iterator<Item = Progress> + '_> {
         }
     }))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_reads_back() {
-        let one = |n: u64| Progress {
-            executor: ExecutorId::new(7),
-            at_ns: u64::MAX - n,
-            ran_ns: 3 * n,
-            system_ns: 2 * n,
-            faults: n,
-            own_faults: n / 2,
-            frame: FrameRef(1 << n),
-            record: 9,
-        };
-        let some: Vec<Progress> = (0..4).map(one).collect();
-        let table = encode(&some);
-        assert!(all(&table).unwrap().eq(some));
-        assert!(all(&table[1..]).is_err());
-    }
-}

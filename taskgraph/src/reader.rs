@@ -1,6 +1,5 @@
 //! Reads tasks batch by batch.
 
-use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ pub struct Reader<'g, D> {
     silent: bool,
     /// Nests whose blocks have operands come as one.
     nests: bool,
-    emitter: Box<Emitter>,
+    emitter: Emitter,
 }
 
 /// How far a task is read.
@@ -64,7 +63,21 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// least one.
     #[must_use]
     pub fn new(graph: &'g TaskGraph<D>, frames: usize) -> Self {
-        Self::with(graph, frames, Box::default())
+        let mut places = Vec::new();
+        places.resize_with(frames.max(1), Place::default);
+        Self {
+            graph,
+            places,
+            at: 0,
+            task: None,
+            spans: 0..0,
+            blocks: 0,
+            inside: Inside::End,
+            counting: false,
+            silent: false,
+            nests: false,
+            emitter: Emitter::default(),
+        }
     }
 
     /// The same, but executions of blocks are without their accesses.
@@ -89,24 +102,6 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     pub fn with_nests(mut self) -> Self {
         self.nests = true;
         self
-    }
-
-    fn with(graph: &'g TaskGraph<D>, frames: usize, emitter: Box<Emitter>) -> Self {
-        let mut places = Vec::new();
-        places.resize_with(frames.max(1), Place::default);
-        Self {
-            graph,
-            places,
-            at: 0,
-            task: None,
-            spans: 0..0,
-            blocks: 0,
-            inside: Inside::End,
-            counting: false,
-            silent: false,
-            nests: false,
-            emitter,
-        }
     }
 
     /// Goes to the start of a task.
@@ -288,29 +283,11 @@ fn next_span<D: AsRef<[u8]>>(task: &Task<'_, D>, spans: &mut Range<usize>) -> Op
     Some(span)
 }
 
-thread_local! {
-    /// Memory that is not in use.
-    static SPARE: Cell<Option<(Box<Emitter>, Batch<'static>)>> = const { Cell::new(None) };
-}
-
-impl<D: AsRef<[u8]>> Reader<'_, D> {
-    /// Ends a reader of one task.
-    fn give_back(mut self) {
-        let Place { frame, batch, .. } = std::mem::take(&mut self.places[0]);
-        if let Some((_, frame)) = frame {
+impl<D> Drop for Reader<'_, D> {
+    fn drop(&mut self) {
+        for (_, frame) in self.places.iter_mut().filter_map(|place| place.frame.take()) {
             self.graph.recycle(frame);
         }
-        SPARE.set(Some((self.emitter, batch.emptied())));
-    }
-}
-
-impl<'g, D: AsRef<[u8]>> Task<'g, D> {
-    /// A reader of this task alone.
-    fn reader(&self) -> Reader<'g, D> {
-        let (emitter, batch) = SPARE.take().unwrap_or_default();
-        let mut reader = Reader::with(self.graph, 1, emitter);
-        reader.places[0].batch = batch.emptied();
-        reader
     }
 }
 
@@ -321,10 +298,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// As [`Task::for_each_batch`].
     pub fn count_blocks_in(&self, part: FrameSpan, counts: &mut BlockCounts) -> Result<()> {
         counts.clear();
-        let mut reader = self.reader();
-        let counted = reader.count_in(self, &part, counts, None);
-        reader.give_back();
-        counted
+        Reader::new(self.graph(), 1).count_in(self, &part, counts, None)
     }
 
     /// Calls `f` with each action that executes no block, in order, until `f` says that it has seen
@@ -336,7 +310,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         &self,
         mut f: impl FnMut(&Action<'static>) -> ControlFlow<()>,
     ) -> Result<()> {
-        let mut reader = self.reader();
+        let mut reader = Reader::new(self.graph(), 1);
         let mut going = Ok(ControlFlow::Continue(()));
         for span in self.spans() {
             going = reader.hold(span).map(|records| {
@@ -348,7 +322,6 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
                 break;
             }
         }
-        reader.give_back();
         self.graph().in_file(going.map(drop))
     }
 
@@ -363,7 +336,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         mut f: impl FnMut(&BlockCounts, Option<&Action<'static>>) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut counts = BlockCounts::new();
-        let mut reader = self.reader();
+        let mut reader = Reader::new(self.graph(), 1);
         let mut going = ControlFlow::Continue(());
         let mut counted = Ok(());
         // What is left of a frame's part after a stop is decoded all the same.
@@ -382,7 +355,6 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         if going.is_continue() {
             let _ = f(&counts, None);
         }
-        reader.give_back();
         counted
     }
 
@@ -413,20 +385,18 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// # Errors
     /// A damaged frame; `f` has then seen what comes before it.
     pub fn for_each_batch(&self, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
-        let mut reader = self.reader();
+        let mut reader = Reader::new(self.graph(), 1);
         reader.open(self);
-        let done = loop {
+        loop {
             match reader.next() {
                 Ok(Some(batch)) => f(batch),
-                Ok(None) => break Ok(()),
+                Ok(None) => return Ok(()),
                 Err(e) => {
                     f(reader.batch());
-                    break Err(e);
+                    return Err(e);
                 }
             }
-        };
-        reader.give_back();
-        done
+        }
     }
 
     /// Counts the executions of each block, in place of what was counted before.
@@ -434,10 +404,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// # Errors
     /// As [`Task::for_each_batch`].
     pub fn count_blocks(&self, counts: &mut BlockCounts) -> Result<()> {
-        let mut reader = self.reader();
-        let counted = reader.count_blocks(self, counts);
-        reader.give_back();
-        counted
+        Reader::new(self.graph(), 1).count_blocks(self, counts)
     }
 
     /// Calls `f` for each memory access in program order.

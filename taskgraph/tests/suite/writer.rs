@@ -66,14 +66,15 @@ fn a_task_of_an_executor_that_is_not_in_the_table_is_refused() {
         writer.put_task(&record, &[]).unwrap();
         writer.put_order(id(0, 0)).unwrap();
         let executor =
-            |&number: &u32| Executor { id: ExecutorId::new(number), tid: 40 + number, space: 0 };
+            |&number: &u32| Executor { id: ExecutorId::new(number), tid: 40 + number, space: 513 };
         writer.set_executors(table.iter().map(executor).collect());
         let bytes = writer.finish_in_memory(vec![context(0, 1)], RunMeta::default());
         bytes.map_err(|error| error.to_string())
     };
     let graph = TaskGraph::from_bytes(finish(&[0, 1, 2]).unwrap()).unwrap();
     let task = graph.task(id(0, 0)).unwrap();
-    assert_eq!(graph.executor(task.executor()).unwrap().tid, 42);
+    let executor = graph.executor(task.executor()).unwrap();
+    assert_eq!((executor.tid, executor.space), (42, 513));
     assert_eq!(graph.executors().count(), 3);
     let error = finish(&[0, 1]).unwrap_err();
     assert!(error.contains("executor 2, and there are 2"), "{error}");
