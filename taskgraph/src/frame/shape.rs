@@ -1,7 +1,7 @@
 //! What the records of a block or path store: values once in each record, and values for each
 //! iteration of its loops. Each of these values is a column of the frame.
 
-use crate::path::{CompiledFunction, CompiledPath, Stored};
+use crate::path::{CompiledFunction, CompiledPath, Step};
 
 /// What a record stores, in order.
 #[derive(Clone, Debug, Default)]
@@ -64,20 +64,22 @@ impl Shape {
                 _ => takes.push(Take::Bytes(n)),
             }
         };
-        for stored in &path.stored {
-            let (index, cut) = match *stored {
-                Stored::Leaves(n) => {
+        for step in &path.path.steps {
+            let (index, cut) = match *step {
+                Step::Node(n) => {
                     once(&[n], &mut fields, &mut takes);
                     continue;
                 }
-                Stored::Loop { index, cut } => (index, cut),
+                Step::Loop { index, cut, .. } => (index, cut),
+                Step::Enter(_) | Step::Next(_) => continue,
+            };
+            let l = f.loops[index as usize].as_ref();
+            let Some(l) = l.filter(|l| l.count.is_none()) else {
+                continue;
             };
             counts.push(fields.len());
             fields.push(WORD);
             takes.push(Take::Count);
-            let Some(l) = &f.loops[index as usize] else {
-                continue;
-            };
             let whole = !cut && l.leafy_last == l.leafy.len();
             if !l.leafy.is_empty() {
                 takes.push(Take::Loop);
@@ -90,9 +92,7 @@ impl Shape {
             if !cut && !whole {
                 once(&l.leafy[..l.leafy_last], &mut fields, &mut takes);
             }
-            if l.count.is_none() {
-                takes.push(Take::Pass);
-            }
+            takes.push(Take::Pass);
         }
         Self {
             fields: fields.into(),

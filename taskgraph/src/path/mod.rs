@@ -17,7 +17,7 @@ pub use contech_program::path::{
 };
 pub(crate) use contech_program::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Entered, Followed, MOST_WRAPPING,
-    NO_BLOCK, NestShape, Recorded, Stored, Turns, Visit, Walk,
+    NO_BLOCK, NestShape, Recorded, Turns, Visit, Walk,
 };
 use rustc_hash::FxHashMap;
 

@@ -54,7 +54,6 @@ impl CompiledFunction {
                     body: body.clone().into_boxed_slice(),
                     last,
                     count: count.as_ref().map(|e| Value::new(e, u64::MAX)),
-                    stored: f.stores_count(index(i)),
                     leafy: body.iter().filter(has_leaves).copied().collect(),
                     leafy_last: body[..last].iter().filter(has_leaves).count(),
                     flat: flatten(&nodes, index(i), body),
@@ -92,7 +91,6 @@ fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32]) -> Option<Flat> {
         return None;
     }
     let (mut blocks, mut operands, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-    let mut counts = Some(Counts::default());
     for n in body {
         let node = &nodes[*n as usize];
         if node.block == NO_BLOCK {
@@ -103,28 +101,12 @@ fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32]) -> Option<Flat> {
             operands.push((*n, k));
         }
         blocks.push((BlockId::new(node.block), u32::try_from(operands.len()).ok()?));
-        counts = counts.zip(node.counts).map(|(a, b)| a.plus(b));
     }
     Some(Flat {
         blocks: blocks.into_boxed_slice(),
         operands: operands.into_boxed_slice(),
         strides: strides.into_boxed_slice(),
-        counts,
     })
-}
-
-/// A stored value of a path, or several of them.
-#[derive(Clone, Copy, Debug)]
-pub enum Stored {
-    /// The leaves of a node.
-    Leaves(u32),
-    /// The count of a loop, then the leaves of its iterations.
-    Loop {
-        /// The loop.
-        index: u32,
-        /// Whether only whole iterations are executed.
-        cut: bool,
-    },
 }
 
 /// A compiled path.
@@ -132,8 +114,6 @@ pub enum Stored {
 pub struct CompiledPath {
     /// The path itself.
     pub path: Path,
-    /// What the path stores, in order.
-    pub stored: Box<[Stored]>,
     /// What an execution counts outside whole iterations of its loops, if every execution counts
     /// the same and none of its loops contains another.
     pub counts: Option<Counts>,
@@ -154,26 +134,17 @@ impl CompiledPath {
     /// Compiles a path that has been checked.
     #[must_use]
     pub fn new(path: Path, f: &CompiledFunction) -> Self {
-        let (mut stored, mut each, mut moves) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut each, mut moves) = (Vec::new(), Vec::new());
         let (mut evaluates, mut resumes, mut nested) = (false, false, false);
         let mut counts = Some(Counts::default());
         for step in &path.steps {
             let own = match *step {
-                Step::Node(n) => {
-                    let node = &f.nodes[n as usize];
-                    if !node.leaves.is_empty() {
-                        stored.push(Stored::Leaves(n));
-                    }
-                    node.counts
-                }
+                Step::Node(n) => f.nodes[n as usize].counts,
                 Step::Loop { index, cut, resumed } => {
                     let Some(l) = &f.loops[index as usize] else {
                         continue;
                     };
                     resumes |= resumed;
-                    if l.stored {
-                        stored.push(Stored::Loop { index, cut });
-                    }
                     evaluates |= l.count.is_some();
                     nested |= l.nested;
                     each.extend(l.each);
@@ -191,7 +162,6 @@ impl CompiledPath {
             moves: moves.into(),
             hides: counts.is_some() && !evaluates && !resumes,
             path,
-            stored: stored.into(),
             counts,
             each: each.into(),
             evaluates,

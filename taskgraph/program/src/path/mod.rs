@@ -18,11 +18,11 @@ mod table;
 mod value;
 mod walk;
 
-pub use compiled::{CompiledFunction, CompiledPath, Stored};
+pub use compiled::{CompiledFunction, CompiledPath};
 pub use expr::Expr;
 pub use follow::{Followed, Recorded};
 pub use nest::{Again, Nest, NestShape, Turns};
 pub use parts::{CompiledLoop, CompiledNode, Flat, MOST_WRAPPING, NO_BLOCK, State};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
-pub use value::{Term, Value, operand_masks};
+pub use value::{Term, Value};
 pub use walk::{Entered, MIN_RUN, Visit, Walk};

@@ -33,8 +33,6 @@ pub struct Flat {
     pub operands: Box<[(u32, u32)]>,
     /// The change of each operand per iteration.
     pub strides: Box<[u64]>,
-    /// What an iteration counts, if every iteration counts the same.
-    pub counts: Option<Counts>,
 }
 
 /// A loop whose operands leave their bits has at most this many iterations: they are executed one
@@ -74,8 +72,6 @@ pub struct CompiledLoop {
     pub last: usize,
     /// How often the back edge is taken, unless that is recorded.
     pub count: Option<Value>,
-    /// Whether the loop's executions store their count.
-    pub stored: bool,
     /// Nodes of the body with leaves.
     pub leafy: Box<[u32]>,
     /// How many nodes of `leafy` are executed in the last iteration.
@@ -98,16 +94,6 @@ impl CompiledLoop {
     pub fn whole(&self, count: u64, cut: bool) -> u64 {
         let last = !cut && self.last == self.body.len();
         count.saturating_add(last.into())
-    }
-
-    /// How many nodes of the body come after the whole iterations.
-    #[inline]
-    #[must_use]
-    pub fn tail(&self, cut: bool) -> usize {
-        match cut || self.last == self.body.len() {
-            true => 0,
-            false => self.last,
-        }
     }
 }
 

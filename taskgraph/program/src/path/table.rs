@@ -154,13 +154,6 @@ impl PathFunction {
         nodes.iter().any(leaves)
     }
 
-    /// Whether executions of the loop store their count. They do where the count is not computed.
-    #[must_use]
-    pub fn stores_count(&self, l: u32) -> bool {
-        let l = self.loops.get(l as usize);
-        matches!(l, Some(PathLoop::Collapsed { count: None, .. }))
-    }
-
     /// Checks every index. `operands_of` gives the number of operands of a block, or `None` if
     /// there is no such block. The expressions may name so many globals: none in a graph.
     ///
@@ -205,7 +198,8 @@ impl PathFunction {
     /// deep, and store nothing.
     fn nests(&self, outer: usize, body: &[u32]) -> bool {
         body[1..].iter().filter_map(|n| self.collapsed_at(*n)).all(|inner| {
-            let stored = self.stores_count(inner);
+            let l = self.loops.get(inner as usize);
+            let stored = matches!(l, Some(PathLoop::Collapsed { count: None, .. }));
             !stored && inner as usize > outer && self.depth(inner, MAX_NEST)
         })
     }

@@ -342,12 +342,6 @@ impl Value {
         }
     }
 
-    /// The bits that the value has.
-    #[must_use]
-    pub fn mask(&self) -> u64 {
-        self.mask
-    }
-
     /// Whether `start` and so much more stays within the mask.
     #[must_use]
     pub fn reaches(&self, start: u64, more: i128) -> bool {
@@ -418,8 +412,7 @@ fn term(terms: &mut Vec<(u32, u64)>, index: u32, factor: u64) {
 
 /// The bits that are recorded of each operand of these operations: 48 bits of addresses and
 /// lengths, all bits of lane masks.
-#[must_use]
-pub fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
+pub(super) fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
     let mut masks = Vec::new();
     for op in ops {
         op.for_each_width(|w| {

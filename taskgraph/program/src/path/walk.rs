@@ -169,7 +169,7 @@ impl Walk {
         if whole > 0 && !own.nested {
             let taken = visit.run(entered, state);
             if !matches!(taken, ControlFlow::Continue(false)) {
-                if own.tail(cut) > 0 {
+                if !cut && own.last < own.body.len() {
                     self.levels.push(Level { done: count, ..level });
                 } else {
                     leave(state, at, base, count, cut);
