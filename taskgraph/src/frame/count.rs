@@ -76,7 +76,7 @@ impl<'g> Counting<'g> {
                     let others = others.unwrap_or(&[]).iter();
                     others.for_each(|action| other(counts, action));
                 }
-                (How::Loops | How::Walk, Some((path, f))) if steps => {
+                (How::Path, Some((path, f))) if steps => {
                     let own = stepwise.get_or_insert_with(|| {
                         Stepwise::new(self, frame, records.start..records.end)
                     });

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use self::iterated::Together;
-use self::kernel::{Kernel, write};
+use self::kernel::Kernel;
+use self::walked::Together;
 use super::WHAT;
 use super::decode::{DecodedFrame, Record, Table};
 use super::emission::Emission;
@@ -17,16 +17,10 @@ use crate::batch::{Batch, FULL, number};
 use crate::error::{Result, malformed};
 use crate::id::BlockId;
 use crate::path::State;
-use crate::run::advance;
 use crate::space::{PREFIX, prefix};
 
-mod iterated;
 mod kernel;
-
-/// Runs of at most this many iterations, of blocks with at most `FEW` operands, are given out
-/// access by access.
-const SHORT: u64 = 16;
-const FEW: usize = 16;
+mod walked;
 
 /// A place within a range of a frame's records, and working memory.
 #[derive(Debug, Default)]
@@ -48,9 +42,8 @@ pub(crate) struct Emitter {
 enum Inside {
     #[default]
     Nothing,
-    /// The player knows.
-    Walk,
-    Loops(Option<Together>),
+    /// The player knows; and what is executed at once of a loop.
+    Path(Option<Together>),
 }
 
 /// The records of one table in a batch.
@@ -93,8 +86,7 @@ impl Emitter {
         }
         match std::mem::take(&mut self.inside) {
             Inside::Nothing => {}
-            Inside::Walk => self.walked(e, frame, batch)?,
-            Inside::Loops(together) => self.iterated(e, frame, together, batch)?,
+            Inside::Path(together) => self.path(e, frame, together, batch)?,
         }
         if batch.is_full() {
             return Ok(true);
@@ -134,14 +126,16 @@ impl Emitter {
                         self.leave(flow, frame, records[times - 1], times as u64);
                     }
                 }
-                How::Loops => {
+                How::Path => {
                     let path = (plan.symbol as usize).wrapping_sub(e.score.layout.blocks.len());
                     self.player.enter(path, *record, e.score)?;
-                    self.iterated(e, frame, None, batch)?;
+                    self.path(e, frame, None, batch)?;
                 }
-                How::Walk => {
-                    self.player.only(self.records.start);
-                    self.walked(e, frame, batch)?;
+                How::Block => {
+                    let mut played = Played::Block(BlockId::new(plan.symbol));
+                    let operands = &mut self.player.operands;
+                    frame.row(*record, operands);
+                    push(e, &mut played, operands, batch);
                 }
                 How::Other => {
                     let action = frame.others.get(record.row as usize);
@@ -149,10 +143,7 @@ impl Emitter {
                         |action: &&Action<'_>| !(e.silent && matches!(action, Action::Sync { .. }));
                     let action = action.filter(wanted);
                     if let Some(mut played) = action.map(|action| Played::Other(*action)) {
-                        if e.space > 0 {
-                            prefix(e.info, &mut played, &mut [], e.space);
-                        }
-                        batch.push(e.info, played, &[]);
+                        push(e, &mut played, &mut [], batch);
                     }
                 }
             }
@@ -218,26 +209,6 @@ impl Emitter {
         }
     }
 
-    /// Goes on with a record that the player executes, until its end or until the batch is full.
-    fn walked<'g>(
-        &mut self,
-        e: Emission<'g>,
-        frame: &DecodedFrame,
-        batch: &mut Batch<'g>,
-    ) -> Result<()> {
-        while let Some(mut played) = self.player.next(e.score, frame)? {
-            if e.space > 0 {
-                prefix(e.info, &mut played, &mut self.player.operands, e.space);
-            }
-            self::played(e, played, &mut self.player.operands, batch);
-            if batch.is_full() {
-                self.inside = Inside::Walk;
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// Writes the accesses of the records that have places.
     pub(crate) fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, batch: &mut Batch<'_>) {
         batch.room(0);
@@ -256,67 +227,12 @@ impl Emitter {
     }
 }
 
-/// Appends what was played, with its operands.
-fn played<'g>(e: Emission<'g>, played: Played<'g>, operands: &mut [u64], batch: &mut Batch<'g>) {
-    let known = match played {
-        Played::Block(id) => block(e, id, operands, batch),
-        Played::Run { blocks, strides, iterations } => {
-            iterations <= SHORT
-                && !e.counting
-                && run(e, blocks, (operands, strides), iterations, batch)
-        }
-        Played::Nest { .. } | Played::Other(_) => false,
-    };
-    if !known {
-        batch.push(e.info, played, operands);
+/// Appends what is played, with its operands.
+fn push<'g>(e: Emission<'g>, played: &mut Played<'g>, operands: &mut [u64], batch: &mut Batch<'g>) {
+    if e.space > 0 {
+        prefix(e.info, played, operands, e.space);
     }
-}
-
-/// Appends the accesses of a short run, whose blocks have few operands. Returns false, and appends
-/// nothing, if the run is not short.
-fn run<'g>(
-    e: Emission<'g>,
-    blocks: &[(BlockId, u32)],
-    (operands, strides): (&mut [u64], &[u64]),
-    iterations: u64,
-    batch: &mut Batch<'g>,
-) -> bool {
-    let straight = |b: &(BlockId, u32)| {
-        let t = e.templates.straight.get(b.0.index());
-        t.is_some_and(Option::is_some)
-    };
-    if strides.len() > FEW || !blocks.iter().all(straight) {
-        return false;
-    }
-    for _ in 0..iterations {
-        let mut from = 0;
-        for (id, end) in blocks {
-            let end = *end as usize;
-            block(e, *id, operands.get(from..end).unwrap_or(&[]), batch);
-            from = end;
-        }
-        advance(operands, strides);
-    }
-    true
-}
-
-/// Appends the accesses of a block with operands that were played. Returns false if their sizes are
-/// not known.
-#[inline]
-fn block<'g>(e: Emission<'g>, id: BlockId, operands: &[u64], batch: &mut Batch<'g>) -> bool {
-    let Some(Some(t)) = e.templates.straight.get(id.index()) else {
-        return false;
-    };
-    if operands.len() < t.fields {
-        return false;
-    }
-    batch.execute(id.get(), 1);
-    if e.counting {
-        return true;
-    }
-    let to = batch.append(&t.sites, 1);
-    write(&t.addresses, operands, to, 0);
-    true
+    batch.push(e.info, *played, operands);
 }
 
 /// Number of records right after the first one that are of the same table and have room in the
@@ -352,15 +268,14 @@ pub(super) fn plans<'f>(
 /// How the records of a table are executed.
 fn plan(symbol: u32, templates: &Templates, score: Score<'_>) -> Plan {
     let mut plan =
-        Plan { symbol, script: NONE, accesses: 0, function: NONE, fresh: false, how: How::Walk };
+        Plan { symbol, script: NONE, accesses: 0, function: NONE, fresh: false, how: How::Path };
     if symbol == Table::OTHER {
         plan.how = How::Other;
         return plan;
     }
     let Some(Some(t)) = templates.straight.get(symbol as usize) else {
-        let path = (symbol as usize).checked_sub(score.layout.blocks.len());
-        if path.and_then(|path| templates.iterated.get(path)) == Some(&true) {
-            plan.how = How::Loops;
+        if (symbol as usize) < score.layout.blocks.len() {
+            plan.how = How::Block;
         }
         return plan;
     };

@@ -26,10 +26,10 @@ pub(super) enum How {
     Straight,
     /// By its template.
     Flow,
-    /// Step by step, with loops that are not nested.
-    Loops,
-    /// By a player.
-    Walk,
+    /// It is a path that is walked.
+    Path,
+    /// It is a block whose accesses have sizes of their own.
+    Block,
     /// It is an action that executes nothing.
     Other,
 }

@@ -272,6 +272,33 @@ pub(super) fn start<'g>(
     }
 }
 
+/// Takes a nest as one, if it is one of these. Its counts and operands are then in `operands`.
+/// Returns the number of its executions.
+pub(super) fn nest(
+    nests: Nests,
+    shape: &NestShape,
+    outermost: Entered<'_>,
+    f: &CompiledFunction,
+    state: &mut State,
+    operands: &mut Vec<u64>,
+) -> Option<u64> {
+    let asked = match nests {
+        Nests::Bare => !shape.has_operands(),
+        Nests::Moving => !shape.only_counts(),
+        Nests::Counted => true,
+    };
+    let Entered { count, cut, .. } = outermost;
+    let counted = || shape.count(count, cut, &f.loops, state, operands);
+    let all = asked.then(counted)??;
+    if nests == Nests::Counted {
+        shape.without_operands(operands);
+    } else if shape.has_operands() && (all < FEW || !shape.start(&f.nodes, state, operands)) {
+        return None;
+    }
+    shape.leave(operands, cut, state);
+    Some(all)
+}
+
 impl<'g> Visit<'g> for Playing<'_, 'g> {
     type Stop = Stop<'g>;
 
@@ -310,28 +337,13 @@ impl<'g> Visit<'g> for Playing<'_, 'g> {
         outermost: Entered<'g>,
         state: &mut State,
     ) -> ControlFlow<Stop<'g>, bool> {
-        let asked = match self.nests {
-            Nests::Bare => !shape.has_operands(),
-            Nests::Moving => !shape.only_counts(),
-            Nests::Counted => true,
-        };
-        let (count, cut) = (outermost.count, outermost.cut);
-        let counted = || shape.count(count, cut, &self.f.loops, state, self.operands);
-        let Some(all) = asked.then(counted).flatten() else {
+        let Some(all) = nest(self.nests, shape, outermost, self.f, state, self.operands) else {
             return ControlFlow::Continue(false);
         };
-        if self.nests == Nests::Counted {
-            shape.without_operands(self.operands);
-        } else if shape.has_operands()
-            && (all < FEW || !shape.start(&self.f.nodes, state, self.operands))
-        {
-            return ControlFlow::Continue(false);
-        }
-        shape.leave(self.operands, cut, state);
         if all == 0 {
             return ControlFlow::Continue(true);
         }
         or_stop(spend(self.left, all))?;
-        ControlFlow::Break(Stop(Ok(Played::Nest { shape, cut })))
+        ControlFlow::Break(Stop(Ok(Played::Nest { shape, cut: outermost.cut })))
     }
 }

@@ -131,8 +131,6 @@ pub(crate) struct Templates {
     pub(crate) scripts: Vec<Script>,
     /// For each symbol, its template; `None` for symbols that have to be walked.
     pub(super) straight: Vec<Option<Straight>>,
-    /// For each path, whether its loops are not nested and the sizes of all its accesses are known.
-    pub(super) iterated: Vec<bool>,
     /// For each function, its loops; `None` for those whose iterations are executed one by one.
     pub(super) iterations: Vec<Vec<Option<Iteration>>>,
     /// For each function, its nodes; `None` for those with accesses of other sizes.
@@ -197,24 +195,9 @@ impl Templates {
             };
             iterations.push((0..).zip(&f.loops).map(&mut of_loop).collect());
         }
-        let iterated = |path: &CompiledPath| {
-            let at = path.path.function as usize;
-            let known = |n: &u32| nodes[at][*n as usize].is_some();
-            let step = |step: &Step| match step {
-                Step::Node(n) => known(n),
-                Step::Loop { index, .. } => {
-                    let l = &paths.functions[at].loops[*index as usize];
-                    l.as_ref().is_none_or(|l| l.body.iter().all(known))
-                }
-                Step::Enter(_) | Step::Next(_) => true,
-            };
-            path.counts.is_some() && path.path.steps.iter().all(step)
-        };
-        let iterated = paths.paths.iter().map(iterated).collect();
         Self {
             scripts,
             straight,
-            iterated,
             iterations,
             nodes,
             needs,

@@ -1,21 +1,29 @@
-//! Executes paths whose collapsed loops are not nested. If each address is a sum of what is known
-//! before the loop and of what the iteration stores, all iterations are executed at once.
+//! Executes paths that are walked. If each address of a loop is a sum of what is known before the
+//! loop and of what the iteration stores, all iterations are executed at once.
 
 use std::ops::ControlFlow;
 
-use contech_program::path::Term;
+use contech_program::path::{Flat, Term};
 
-use super::{Emitter, Inside, played};
+use super::kernel::write;
+use super::{Emitter, Inside, push};
 use crate::batch::{Batch, FULL};
 use crate::error::{Error, Result};
 use crate::frame::decode::{DecodedFrame, Iterated};
 use crate::frame::emission::Emission;
 use crate::frame::plan::NONE;
-use crate::frame::play::{Played, spend, start};
+use crate::frame::play::{Nests, Played, nest, spend, start};
 use crate::frame::stored::{Values, or_stop};
 use crate::frame::template::{Iteration, Moving, Node};
-use crate::path::{CompiledFunction, CompiledLoop, Entered, NO_BLOCK, State, Visit};
-use crate::space::{PREFIX, prefix};
+use crate::id::BlockId;
+use crate::path::{CompiledFunction, CompiledLoop, Entered, NO_BLOCK, NestShape, State, Visit};
+use crate::run::advance;
+use crate::space::PREFIX;
+
+/// Runs of at most this many iterations, of blocks with at most `FEW` operands, are given out
+/// access by access.
+const SHORT: u64 = 16;
+const FEW: usize = 16;
 
 /// Whole iterations of a loop that are executed at once, as far as there is room in a batch. The
 /// player's operands are what is known before the loop of each of their addresses.
@@ -34,6 +42,7 @@ struct Emitting<'v, 'g> {
     nodes: &'g [Option<Node>],
     loops: &'g [Option<Iteration>],
     values: Values<'v>,
+    nests: Nests,
     left: &'v mut u64,
     operands: &'v mut Vec<u64>,
     batch: &'v mut Batch<'g>,
@@ -51,8 +60,8 @@ impl From<Error> for Stop {
 }
 
 impl Emitter {
-    /// Goes on with a record of such a path, until its end or until the batch is full.
-    pub(super) fn iterated<'g>(
+    /// Goes on with a record of a path, until its end or until the batch is full.
+    pub(super) fn path<'g>(
         &mut self,
         e: Emission<'g>,
         frame: &DecodedFrame,
@@ -70,6 +79,7 @@ impl Emitter {
             nodes: &e.templates.nodes[at],
             loops: &e.templates.iterations[at],
             values: Values::new(frame, player.record, player.place)?,
+            nests: player.nests,
             left: &mut player.left,
             operands: &mut player.operands,
             batch,
@@ -86,7 +96,7 @@ impl Emitter {
         match went {
             ControlFlow::Continue(()) => player.inside = None,
             ControlFlow::Break(Stop(stopped)) => {
-                self.inside = Inside::Loops(emitting.together);
+                self.inside = Inside::Path(emitting.together);
                 stopped?;
             }
         }
@@ -94,7 +104,42 @@ impl Emitter {
     }
 }
 
-impl Emitting<'_, '_> {
+impl<'g> Emitting<'_, 'g> {
+    /// Appends what is played, with its operands.
+    fn push(&mut self, mut played: Played<'g>) {
+        push(self.e, &mut played, self.operands, self.batch);
+    }
+
+    /// Appends the accesses of a run whose operands are known, if it is short and its blocks have
+    /// few operands and accesses of known sizes. Returns false, and appends nothing, if not.
+    fn short(&mut self, flat: &Flat, iterations: u64) -> bool {
+        let templates = &self.e.templates.straight;
+        let straight = |block: BlockId| templates.get(block.index()).and_then(Option::as_ref);
+        if iterations > SHORT
+            || self.e.counting
+            || flat.strides.len() > FEW
+            || !flat.blocks.iter().all(|block| straight(block.0).is_some())
+        {
+            return false;
+        }
+        let front = u64::from(self.e.space) << PREFIX;
+        for _ in 0..iterations {
+            let mut from = 0;
+            for &(block, end) in &flat.blocks {
+                let own = from..end as usize;
+                from = own.end;
+                if let Some(t) = straight(block)
+                    && let Some(operands) = self.operands.get(own)
+                {
+                    self.batch.execute(block.get(), 1);
+                    write(&t.addresses, operands, self.batch.append(&t.sites, 1), front);
+                }
+            }
+            advance(self.operands, &flat.strides);
+        }
+        true
+    }
+
     /// Goes on unless the batch is full.
     #[inline]
     fn room(&self) -> ControlFlow<Stop> {
@@ -147,9 +192,15 @@ impl<'g> Visit<'g> for Emitting<'_, 'g> {
         or_stop(spend(self.left, 1))?;
         let node = &self.f.nodes[n as usize];
         or_stop(self.values.leaves(node, state))?;
-        let template = self.nodes.get(n as usize).and_then(Option::as_ref);
-        let Some(template) = template.filter(|_| node.block != NO_BLOCK) else {
+        if node.block == NO_BLOCK {
             return ControlFlow::Continue(());
+        }
+        let Some(template) = &self.nodes[n as usize] else {
+            self.operands.clear();
+            let values = node.operands.iter().map(|v| v.eval(&state.slots, &state.iterations));
+            self.operands.extend(values);
+            self.push(Played::Block(BlockId::new(node.block)));
+            return self.room();
         };
         self.batch.execute(node.block, 1);
         if !self.e.counting {
@@ -173,11 +224,9 @@ impl<'g> Visit<'g> for Emitting<'_, 'g> {
                 return ControlFlow::Continue(true);
             }
             or_stop(spend(self.left, l.whole))?;
-            let (e, mut run) = (self.e, Played::run(flat, l.whole));
-            if e.space > 0 {
-                prefix(e.info, &mut run, self.operands, e.space);
+            if !self.short(flat, l.whole) {
+                self.push(Played::run(flat, l.whole));
             }
-            played(e, run, self.operands, self.batch);
             return self.room().map_continue(|()| true);
         }
         let Some(iteration) = self.loops[l.index].as_ref().filter(|_| l.whole > 1) else {
@@ -190,6 +239,26 @@ impl<'g> Visit<'g> for Emitting<'_, 'g> {
         or_stop(self.values.iterations(l, self.f, state))?;
         let all = Together { l: l.index, done: 0, whole: l.whole };
         self.together(all).map_continue(|()| true)
+    }
+
+    fn nest(
+        &mut self,
+        shape: &'g NestShape,
+        l: Entered<'g>,
+        state: &mut State,
+    ) -> ControlFlow<Stop, bool> {
+        // Loops without inner ones are runs, or executed at once.
+        if !l.own.nested && (l.own.flat.is_some() || self.loops[l.index].is_some()) {
+            return ControlFlow::Continue(false);
+        }
+        let Some(all) = nest(self.nests, shape, l, self.f, state, self.operands) else {
+            return ControlFlow::Continue(false);
+        };
+        if all > 0 {
+            or_stop(spend(self.left, all))?;
+            self.push(Played::Nest { shape, cut: l.cut });
+        }
+        self.room().map_continue(|()| true)
     }
 }
 
