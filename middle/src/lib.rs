@@ -50,7 +50,6 @@ mod order;
 mod pipeline;
 mod place;
 mod program;
-mod queue;
 mod ranks;
 mod regions;
 mod renumber;

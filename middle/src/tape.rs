@@ -109,6 +109,11 @@ impl TapeReader {
         TapeReader { next: from, end: to, window: Vec::new(), at: 0 }
     }
 
+    /// Says that the part goes on to a later place.
+    pub(crate) fn go_on_to(&mut self, end: u64) {
+        self.end = end;
+    }
+
     /// Place on the tape of the next byte.
     pub(crate) fn position(&self) -> u64 {
         self.next - (self.window.len() - self.at) as u64
