@@ -2,14 +2,27 @@
 //! own runtime, phases, and the region of interest.
 
 use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicPtr, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
 };
 
+use contech_interpose::exports;
 use contech_observation::{Model, State};
 
 use crate::phase::{self, Instance};
 use crate::{clock, lanes, tls};
+
+exports! {
+    __contech_idle_begin = idle_begin;
+    __contech_idle_end = idle_end;
+    __contech_scheduling_begin = scheduling_begin;
+    __contech_scheduling_end = scheduling_end;
+    __contech_phase_begin = phase_begin;
+    __contech_phase_end = phase_end;
+    __contech_region_begin = region_begin;
+    __contech_region_end = region_end;
+}
 
 /// Begins and ends nest, and only the outermost ones count.
 fn begin(state: State) {
@@ -29,19 +42,19 @@ fn end(state: State) {
     }
 }
 
-pub(crate) extern "C" fn idle_begin() {
+extern "C" fn idle_begin() {
     begin(State::Idle);
 }
 
-pub(crate) extern "C" fn idle_end() {
+extern "C" fn idle_end() {
     end(State::Idle);
 }
 
-pub(crate) extern "C" fn scheduling_begin() {
+extern "C" fn scheduling_begin() {
     begin(State::Scheduling);
 }
 
-pub(crate) extern "C" fn scheduling_end() {
+extern "C" fn scheduling_end() {
     end(State::Scheduling);
 }
 
@@ -49,43 +62,22 @@ pub(crate) extern "C" fn scheduling_end() {
 static MARKED: AtomicPtr<Instance> = AtomicPtr::new(std::ptr::null_mut());
 static NESTED: AtomicU32 = AtomicU32::new(0);
 
-/// Names of marked phases, distinguished by their text; a name is never removed.
-static NAMES: [AtomicPtr<Name>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
+/// Names of marked phases; a name is never removed.
+static NAMES: [OnceLock<String>; 256] = [const { OnceLock::new() }; 256];
 
-struct Name(String);
-
-/// A number for a name; it is too small to be an address in the program.
+/// A number for a name, too small to be an address in the program; 0 if there are too many names.
 fn number(name: &str) -> usize {
-    let named = |index: usize| index + 1;
-    for (index, slot) in NAMES.iter().enumerate() {
-        // SAFETY: the pointer is null, or points to a name that was leaked.
-        if let Some(known) = unsafe { slot.load(Acquire).as_ref() } {
-            if known.0 == name {
-                return named(index);
-            }
-            continue;
-        }
-        let new = Box::into_raw(Box::new(Name(name.to_owned())));
-        let null = std::ptr::null_mut();
-        if slot.compare_exchange(null, new, AcqRel, Acquire).is_ok() {
-            return named(index);
-        }
-        // SAFETY: no other thread has seen the pointer.
-        drop(unsafe { Box::from_raw(new) });
-        return number(name);
-    }
-    0
+    let found = NAMES.iter().position(|known| known.get_or_init(|| name.to_owned()) == name);
+    found.map_or(0, |index| index + 1)
 }
 
 /// The name of a marked phase's place.
 pub(crate) fn name(place: usize) -> String {
-    let slot = place.checked_sub(1).and_then(|index| NAMES.get(index));
-    let pointer = slot.map_or(std::ptr::null_mut(), |slot| slot.load(Acquire));
-    // SAFETY: the pointer is null, or points to a name that was leaked.
-    unsafe { pointer.as_ref() }.map_or_else(String::new, |name| name.0.clone())
+    let name = place.checked_sub(1).and_then(|index| NAMES.get(index)?.get());
+    name.cloned().unwrap_or_default()
 }
 
-pub(crate) unsafe extern "C" fn phase_begin(name: *const c_char) {
+unsafe extern "C" fn phase_begin(name: *const c_char) {
     if tls::lane().is_none() || NESTED.fetch_add(1, AcqRel) > 0 {
         return;
     }
@@ -105,7 +97,7 @@ pub(crate) unsafe extern "C" fn phase_begin(name: *const c_char) {
     }
 }
 
-pub(crate) extern "C" fn phase_end() {
+extern "C" fn phase_end() {
     if tls::lane().is_none() || NESTED.fetch_sub(1, AcqRel) != 1 {
         return;
     }
@@ -124,14 +116,14 @@ pub(crate) fn marked() -> Option<&'static Instance> {
 
 static REGIONS: AtomicU32 = AtomicU32::new(0);
 
-pub(crate) extern "C" fn region_begin() {
+extern "C" fn region_begin() {
     let first = tls::lane().is_some() && REGIONS.fetch_add(1, AcqRel) == 0;
     if first && clock::resume() {
         phase::forget();
     }
 }
 
-pub(crate) extern "C" fn region_end() {
+extern "C" fn region_end() {
     if tls::lane().is_some() && REGIONS.fetch_sub(1, AcqRel) == 1 {
         clock::pause();
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_interpose::objects::about;
+use contech_interpose::objects::{about, executable};
 use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
 use crate::lane::{self, Reading, Ticks, halved};
@@ -63,10 +64,9 @@ impl Modules {
 /// The absolute path of a module. The linker knows the program only by the name that it was called
 /// by, so the path of the executable stands for names that are not absolute.
 fn absolute(path: &str) -> String {
-    let path = std::path::Path::new(path);
-    let own = || std::fs::read_link("/proc/self/exe").ok();
-    let found = if path.is_absolute() && path.exists() { Some(path.to_owned()) } else { own() };
-    found.map_or_else(|| path.display().to_string(), |path| path.display().to_string())
+    let known = Path::new(path);
+    let found = if known.is_absolute() && known.exists() { String::new() } else { executable() };
+    if found.is_empty() { path.to_owned() } else { found }
 }
 
 /// Processor time in nanoseconds, and voluntary and involuntary switches, of a thread that lives.
@@ -171,7 +171,7 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
     totals.sort_by_key(|total| total.first.load(Relaxed));
     let each = totals.into_iter().map(|total| {
         let (place, model) = total.place();
-        let times: Ticks = std::array::from_fn(|state| total.times[state].load(Relaxed));
+        let times: Ticks = std::array::from_fn(|state| total.sums.times[state].load(Relaxed));
         Phase {
             place: match model {
                 Model::Marked => Place { symbol: api::name(place), ..Place::default() },
@@ -180,12 +180,12 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
             model,
             count: total.count.load(Relaxed),
             wall_ns: scale.ns(total.wall.load(Relaxed)),
-            threads: total.threads.load(Relaxed),
+            threads: total.sums.threads.load(Relaxed),
             times: scale.times(&times),
-            slowest_ns: scale.ns(total.slowest.load(Relaxed)),
+            slowest_ns: scale.ns(total.sums.slowest.load(Relaxed)),
             first_ns: scale.ns(total.first.load(Relaxed).saturating_sub(clock::zero())),
-            dynamic: total.dynamic.load(Relaxed),
-            pieces: total.pieces.load(Relaxed),
+            dynamic: total.sums.dynamic.load(Relaxed),
+            pieces: total.sums.pieces.load(Relaxed),
         }
     });
     each.collect()

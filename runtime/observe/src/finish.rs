@@ -9,7 +9,7 @@ use contech_interpose::memory::Errno;
 use contech_interpose::{notice, whole};
 
 use crate::collect;
-use crate::options::{self, Options};
+use crate::options::{OPTIONS, Options};
 
 const OBSERVING: u8 = 0;
 const WRITING: u8 = 1;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Writes the observation, if this is the observed process and no other thread has written it.
 pub(crate) fn finish() {
-    let Some(options) = options::options().filter(|_| is_at_home()) else {
+    let Some(options) = OPTIONS.get().filter(|_| is_at_home()) else {
         return;
     };
     let _errno = Errno::save();

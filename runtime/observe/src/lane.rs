@@ -104,16 +104,15 @@ impl Lane {
     pub(crate) fn begin(&self, tid: u32) {
         let now = clock::now();
         self.catch_up();
-        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
-        fence(Release);
-        self.state.store(State::Running as u32, Relaxed);
-        self.since.store(now, Relaxed);
-        self.bin_end.store(0, Relaxed);
-        self.idle_from.store(0, Relaxed);
-        self.openmp.forget();
-        self.said.store(0, Relaxed);
-        bump(&self.counts[State::Running as usize], 1);
-        self.done();
+        self.write(|| {
+            self.state.store(State::Running as u32, Relaxed);
+            self.since.store(now, Relaxed);
+            self.bin_end.store(0, Relaxed);
+            self.idle_from.store(0, Relaxed);
+            self.openmp.forget();
+            self.said.store(0, Relaxed);
+            bump(&self.counts[State::Running as usize], 1);
+        });
         self.threads.store(self.threads.load(Relaxed) + 1, Relaxed);
         self.tid.store(tid, Release);
     }
@@ -124,9 +123,15 @@ impl Lane {
         self.tid.store(0, Release);
     }
 
-    fn done(&self) {
-        let sequence = self.sequence.load(Relaxed) | 1;
-        self.sequence.store(sequence.wrapping_add(1), Release);
+    /// Changes the lane, so that a reader sees all of it or nothing. A signal handler's changes may
+    /// come in between.
+    #[inline(always)]
+    fn write(&self, change: impl FnOnce()) {
+        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        change();
+        let odd = self.sequence.load(Relaxed) | 1;
+        self.sequence.store(odd.wrapping_add(1), Release);
     }
 
     /// What the thread does now.
@@ -155,24 +160,23 @@ impl Lane {
 
     #[cold]
     fn forget(&self) {
-        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
-        fence(Release);
-        for cell in self.times.iter().chain(&self.counts) {
-            cell.store(0, Relaxed);
-        }
-        self.locks.store(0, Relaxed);
-        self.pieces.store(0, Relaxed);
-        let wider = self.wider.load(Relaxed);
-        for bin in &self.bins[..self.used_bins(wider)] {
-            bin.iter().for_each(|cell| cell.store(0, Relaxed));
-        }
-        self.wider.store(0, Relaxed);
-        self.sites.clear();
-        let since = self.since.load(Relaxed);
-        self.since.store(since.max(clock::zero()), Relaxed);
-        self.bin_end.store(0, Relaxed);
-        self.epoch.store(clock::epoch(), Relaxed);
-        self.done();
+        self.write(|| {
+            for cell in self.times.iter().chain(&self.counts) {
+                cell.store(0, Relaxed);
+            }
+            self.locks.store(0, Relaxed);
+            self.pieces.store(0, Relaxed);
+            let wider = self.wider.load(Relaxed);
+            for bin in &self.bins[..self.used_bins(wider)] {
+                bin.iter().for_each(|cell| cell.store(0, Relaxed));
+            }
+            self.wider.store(0, Relaxed);
+            self.sites.clear();
+            let since = self.since.load(Relaxed);
+            self.since.store(since.max(clock::zero()), Relaxed);
+            self.bin_end.store(0, Relaxed);
+            self.epoch.store(clock::epoch(), Relaxed);
+        });
     }
 
     /// Number of bins that may have something in them. The memory of the others is not touched.
@@ -201,14 +205,13 @@ impl Lane {
         let (true, Some(bin)) = (plain, bin) else {
             return self.switch_across(state, to, now);
         };
-        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
-        fence(Release);
-        bump(&self.times[state], now - since);
-        bump(&bin[state], now - since);
-        self.state.store(to as u32, Relaxed);
-        self.since.store(now, Relaxed);
-        bump(&self.counts[to as usize], 1);
-        self.done();
+        self.write(|| {
+            bump(&self.times[state], now - since);
+            bump(&bin[state], now - since);
+            self.state.store(to as u32, Relaxed);
+            self.since.store(now, Relaxed);
+            bump(&self.counts[to as usize], 1);
+        });
     }
 
     /// The same for the rare cases, such as a change in another bin.
@@ -217,23 +220,22 @@ impl Lane {
         self.catch_up();
         let since = self.since.load(Relaxed);
         let idle_from = self.idle_from.load(Relaxed);
-        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
-        fence(Release);
-        for (state, from, to) in parts(state, since, idle_from, now) {
-            if to > from {
-                bump(&self.times[state], to - from);
-                self.line(state, from, to);
+        self.write(|| {
+            for (state, from, to) in parts(state, since, idle_from, now) {
+                if to > from {
+                    bump(&self.times[state], to - from);
+                    self.line(state, from, to);
+                }
             }
-        }
-        if idle_from != 0 {
-            self.idle_from.store(0, Relaxed);
-        }
-        let now = now.max(since);
-        self.state.store(to as u32, Relaxed);
-        self.since.store(now, Relaxed);
-        self.know_bin(now);
-        bump(&self.counts[to as usize], 1);
-        self.done();
+            if idle_from != 0 {
+                self.idle_from.store(0, Relaxed);
+            }
+            let now = now.max(since);
+            self.state.store(to as u32, Relaxed);
+            self.since.store(now, Relaxed);
+            self.know_bin(now);
+            bump(&self.counts[to as usize], 1);
+        });
     }
 
     /// Finds the bin in which the time line goes on.
@@ -303,28 +305,27 @@ impl Lane {
     pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64, now: u64) {
         const RUNNING: usize = State::Running as usize;
         self.switch(State::Running, now);
-        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
-        fence(Release);
-        let shift = FIRST_SHIFT + self.wider.load(Relaxed);
-        let last = (self.since().saturating_sub(clock::zero()) >> shift).min(BINS as u64 - 1);
-        // The thread cannot give more than it ran in its phase.
-        let before = self.members[0].running_before();
-        let ran = self.times[RUNNING].load(Relaxed).saturating_sub(before);
-        let mut left = ticks.min(ran);
-        for bin in self.bins[..=usize::try_from(last).unwrap_or(0)].iter().rev() {
-            let here = left.min(bin[RUNNING].load(Relaxed));
-            for cells in [bin, &self.times] {
-                bump(&cells[RUNNING], here.wrapping_neg());
-                bump(&cells[to as usize], here);
+        self.write(|| {
+            let shift = FIRST_SHIFT + self.wider.load(Relaxed);
+            let last = (self.since().saturating_sub(clock::zero()) >> shift).min(BINS as u64 - 1);
+            // The thread cannot give more than it ran in its phase.
+            let before = self.members[0].running_before();
+            let ran = self.times[RUNNING].load(Relaxed).saturating_sub(before);
+            let mut left = ticks.min(ran);
+            for bin in self.bins[..=usize::try_from(last).unwrap_or(0)].iter().rev() {
+                let here = left.min(bin[RUNNING].load(Relaxed));
+                for cells in [bin, &self.times] {
+                    bump(&cells[RUNNING], here.wrapping_neg());
+                    bump(&cells[to as usize], here);
+                }
+                left -= here;
+                if left == 0 {
+                    break;
+                }
             }
-            left -= here;
-            if left == 0 {
-                break;
-            }
-        }
-        bump(&self.counts[to as usize], count);
-        bump(&self.counts[RUNNING], u64::MAX);
-        self.done();
+            bump(&self.counts[to as usize], count);
+            bump(&self.counts[RUNNING], u64::MAX);
+        });
     }
 
     fn consistent<R>(&self, f: impl Fn() -> R) -> R {

@@ -16,7 +16,6 @@
 mod api;
 mod clock;
 mod collect;
-mod exports;
 mod finish;
 mod functions;
 mod futex;

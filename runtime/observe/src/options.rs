@@ -11,13 +11,5 @@ pub(crate) struct Options {
     pub(crate) cpus: u32,
 }
 
-static OPTIONS: OnceLock<Options> = OnceLock::new();
-/// The options; `None` if nothing is observed.
-pub(crate) fn options() -> Option<&'static Options> {
-    OPTIONS.get()
-}
-
-/// Sets the options; whether this was the first call.
-pub(crate) fn set(options: Options) -> bool {
-    OPTIONS.set(options).is_ok()
-}
+/// The options, if anything is observed.
+pub(crate) static OPTIONS: OnceLock<Options> = OnceLock::new();

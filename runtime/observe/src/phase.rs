@@ -17,6 +17,16 @@ use crate::lanes;
 const PLACES: usize = 1024;
 const INSTANCES: usize = 64;
 
+/// What threads did in a phase, or in all phases of a place.
+pub(crate) struct Sums {
+    pub(crate) threads: AtomicU32,
+    pub(crate) slowest: AtomicU64,
+    pub(crate) times: [AtomicU64; State::COUNT],
+    pub(crate) pieces: AtomicU64,
+    /// Whether iterations or tasks were handed out at run time.
+    pub(crate) dynamic: AtomicBool,
+}
+
 /// A running phase.
 pub(crate) struct Instance {
     /// The phase's number: 0 if the instance is free, all ones while it is being set up.
@@ -24,33 +34,20 @@ pub(crate) struct Instance {
     place: AtomicUsize,
     began: AtomicU64,
     epoch: AtomicU32,
-    threads: AtomicU32,
-    slowest: AtomicU64,
-    times: [AtomicU64; State::COUNT],
-    pieces: AtomicU64,
-    /// Whether iterations or tasks were handed out at run time.
-    pub(crate) dynamic: AtomicBool,
-    model: AtomicU32,
+    /// Index of the phase's model in [`MODELS`].
+    model: AtomicUsize,
+    pub(crate) sums: Sums,
 }
 
 /// The sum of a place's finished phases.
 pub(crate) struct Total {
     /// Place and model; 0 if the entry is free.
     key: AtomicUsize,
-    model: AtomicU32,
     pub(crate) count: AtomicU64,
     pub(crate) wall: AtomicU64,
-    pub(crate) threads: AtomicU32,
-    pub(crate) times: [AtomicU64; State::COUNT],
-    pub(crate) slowest: AtomicU64,
-    pub(crate) pieces: AtomicU64,
     /// When the first of the phases began; 0 if there is none.
     pub(crate) first: AtomicU64,
-    pub(crate) dynamic: AtomicBool,
-}
-
-const fn zeros() -> [AtomicU64; State::COUNT] {
-    [const { AtomicU64::new(0) }; State::COUNT]
+    pub(crate) sums: Sums,
 }
 
 static GOING_ON: [Instance; INSTANCES] = [const {
@@ -59,49 +56,25 @@ static GOING_ON: [Instance; INSTANCES] = [const {
         place: AtomicUsize::new(0),
         began: AtomicU64::new(0),
         epoch: AtomicU32::new(0),
-        threads: AtomicU32::new(0),
-        slowest: AtomicU64::new(0),
-        times: zeros(),
-        pieces: AtomicU64::new(0),
-        dynamic: AtomicBool::new(false),
-        model: AtomicU32::new(0),
+        model: AtomicUsize::new(0),
+        sums: Sums::new(),
     }
 }; INSTANCES];
 static TOTALS: [Total; PLACES] = [const {
     Total {
         key: AtomicUsize::new(0),
-        model: AtomicU32::new(0),
         count: AtomicU64::new(0),
         wall: AtomicU64::new(0),
-        threads: AtomicU32::new(0),
-        times: zeros(),
-        slowest: AtomicU64::new(0),
-        pieces: AtomicU64::new(0),
         first: AtomicU64::new(0),
-        dynamic: AtomicBool::new(false),
+        sums: Sums::new(),
     }
 }; PLACES];
 static NEXT: AtomicU64 = AtomicU64::new(1);
 /// Number of phases that are in no total.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Index of a model in [`Lane::members`].
-const fn index(model: Model) -> u32 {
-    match model {
-        Model::OpenMp => 0,
-        Model::Threads => 1,
-        Model::Marked => 2,
-    }
-}
-
-/// The inverse of `index`.
-pub(crate) fn model(index: u32) -> Model {
-    match index {
-        0 => Model::OpenMp,
-        1 => Model::Threads,
-        _ => Model::Marked,
-    }
-}
+/// All models, in the order of [`Lane::members`].
+const MODELS: [Model; 3] = [Model::OpenMp, Model::Threads, Model::Marked];
 
 /// The states in which a thread waits for others.
 const WAITS: [State; 7] = [
@@ -126,6 +99,39 @@ fn minus(now: &Ticks, before: &Ticks) -> Ticks {
     std::array::from_fn(|state| now[state].saturating_sub(before[state]))
 }
 
+impl Sums {
+    const fn new() -> Self {
+        Self {
+            threads: AtomicU32::new(0),
+            slowest: AtomicU64::new(0),
+            times: [const { AtomicU64::new(0) }; State::COUNT],
+            pieces: AtomicU64::new(0),
+            dynamic: AtomicBool::new(false),
+        }
+    }
+
+    /// Adds a phase that is over.
+    fn add(&self, phase: &Self) {
+        self.threads.fetch_max(phase.threads.load(Relaxed), Relaxed);
+        for (sum, cell) in self.times.iter().zip(&phase.times) {
+            add(sum, cell.load(Relaxed));
+        }
+        self.slowest.fetch_add(phase.slowest.load(Relaxed), Relaxed);
+        add(&self.pieces, phase.pieces.load(Relaxed));
+        if phase.dynamic.load(Relaxed) {
+            self.dynamic.store(true, Relaxed);
+        }
+    }
+
+    /// Forgets what was measured; what the program is like stays known.
+    fn forget(&self) {
+        self.threads.store(0, Relaxed);
+        self.slowest.store(0, Relaxed);
+        self.pieces.store(0, Relaxed);
+        self.times.iter().for_each(|cell| cell.store(0, Relaxed));
+    }
+}
+
 /// Begins a phase; `None` if too many run already.
 pub(crate) fn begin(model: Model, place: usize) -> Option<&'static Instance> {
     const TAKEN: u64 = u64::MAX;
@@ -138,9 +144,9 @@ pub(crate) fn begin(model: Model, place: usize) -> Option<&'static Instance> {
         instance.place.store(place, Relaxed);
         instance.began.store(clock::now(), Relaxed);
         instance.epoch.store(clock::epoch(), Relaxed);
-        instance.model.store(index(model), Relaxed);
-        instance.forget();
-        instance.dynamic.store(false, Relaxed);
+        instance.model.store(model as usize, Relaxed);
+        instance.sums.forget();
+        instance.sums.dynamic.store(false, Relaxed);
         instance.id.store(NEXT.fetch_add(1, Relaxed), Release);
         return Some(instance);
     }
@@ -149,15 +155,8 @@ pub(crate) fn begin(model: Model, place: usize) -> Option<&'static Instance> {
 }
 
 impl Instance {
-    fn forget(&self) {
-        self.threads.store(0, Relaxed);
-        self.slowest.store(0, Relaxed);
-        self.pieces.store(0, Relaxed);
-        self.times.iter().for_each(|cell| cell.store(0, Relaxed));
-    }
-
     fn member<'a>(&self, lane: &'a Lane) -> &'a Member {
-        &lane.members[self.model.load(Relaxed) as usize]
+        &lane.members[self.model.load(Relaxed)]
     }
 
     /// Whether the lane's thread takes part in this phase.
@@ -198,14 +197,14 @@ impl Instance {
         }
         self.catch_up();
         let times = minus(&lane.times(now), &before);
-        for (cell, ticks) in self.times.iter().zip(times) {
+        for (cell, ticks) in self.sums.times.iter().zip(times) {
             add(cell, ticks);
         }
-        add(&self.pieces, pieces);
+        add(&self.sums.pieces, pieces);
         let waits: u64 = WAITS.iter().map(|state| times[*state as usize]).sum();
         let total: u64 = times.iter().sum();
-        self.slowest.fetch_max(total.saturating_sub(waits), Relaxed);
-        self.threads.fetch_add(1, Relaxed);
+        self.sums.slowest.fetch_max(total.saturating_sub(waits), Relaxed);
+        self.sums.threads.fetch_add(1, Relaxed);
     }
 
     /// Forgets what was before the region of interest.
@@ -213,7 +212,7 @@ impl Instance {
         if self.epoch.load(Relaxed) != clock::epoch()
             && self.epoch.swap(clock::epoch(), AcqRel) != clock::epoch()
         {
-            self.forget();
+            self.sums.forget();
         }
     }
 
@@ -231,15 +230,7 @@ impl Instance {
             Some(Some(total)) => {
                 total.count.fetch_add(1, Relaxed);
                 total.wall.fetch_add(now - began, Relaxed);
-                total.threads.fetch_max(self.threads.load(Relaxed), Relaxed);
-                for (sum, cell) in total.times.iter().zip(&self.times) {
-                    add(sum, cell.load(Relaxed));
-                }
-                total.slowest.fetch_add(self.slowest.load(Relaxed), Relaxed);
-                add(&total.pieces, self.pieces.load(Relaxed));
-                if self.dynamic.load(Relaxed) {
-                    total.dynamic.store(true, Relaxed);
-                }
+                total.sums.add(&self.sums);
                 if total.first.load(Relaxed) == 0 {
                     let _ = total.first.compare_exchange(0, began, Relaxed, Relaxed);
                 }
@@ -279,25 +270,15 @@ impl Instance {
 }
 
 /// The place's total; `None` if there are too many places.
-fn total(place: usize, model: u32) -> Option<&'static Total> {
-    let hash =
-        ((place as u64 ^ u64::from(model)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+fn total(place: usize, model: usize) -> Option<&'static Total> {
+    let hash = (((place ^ model) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
     for step in 0..PLACES {
         let total = &TOTALS[(hash + step) % PLACES];
         // A place is an address in the program, whose topmost bits are zero, the number of a marked
         // phase's name, or 0 if it is not known.
-        let key = place << 2 | (model as usize + 1);
-        let found = match total.key.load(Acquire) {
-            0 => match total.key.compare_exchange(0, key, AcqRel, Acquire) {
-                Ok(_) => {
-                    total.model.store(model, Relaxed);
-                    key
-                }
-                Err(found) => found,
-            },
-            found => found,
-        };
-        if found == key {
+        let key = place << 2 | (model + 1);
+        let free = total.key.compare_exchange(0, key, AcqRel, Acquire);
+        if free.is_ok() || free == Err(key) {
             return Some(total);
         }
     }
@@ -306,8 +287,8 @@ fn total(place: usize, model: u32) -> Option<&'static Total> {
 
 impl Total {
     pub(crate) fn place(&self) -> (usize, Model) {
-        let place = self.key.load(Relaxed) >> 2;
-        (place, model(self.model.load(Relaxed)))
+        let key = self.key.load(Relaxed);
+        (key >> 2, MODELS[(key & 3).saturating_sub(1)])
     }
 }
 
@@ -336,11 +317,8 @@ pub(crate) fn forget() {
     for total in totals() {
         total.count.store(0, Relaxed);
         total.wall.store(0, Relaxed);
-        total.threads.store(0, Relaxed);
-        total.slowest.store(0, Relaxed);
-        total.pieces.store(0, Relaxed);
         total.first.store(0, Relaxed);
-        total.times.iter().for_each(|cell| cell.store(0, Relaxed));
+        total.sums.forget();
     }
 }
 

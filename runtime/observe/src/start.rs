@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use contech_interpose::{life, memory};
 
 use crate::life::Observed;
-use crate::options::{self, Options};
+use crate::options::{OPTIONS, Options};
 use crate::{clock, lanes, tls};
 
 /// Variable that names the file of the observation.
@@ -35,7 +35,7 @@ fn begin() {
     restore_environment();
     let cpus = std::thread::available_parallelism()
         .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
-    if !options::set(Options { file, cpus }) || !lanes::start() {
+    if OPTIONS.set(Options { file, cpus }).is_err() || !lanes::start() {
         return;
     }
     clock::start();

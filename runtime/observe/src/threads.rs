@@ -1,14 +1,14 @@
 //! Observes how threads are created, joined and detached, and finds the phases of threads.
 
+use std::collections::BTreeSet;
 use std::ffi::c_int;
-use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_interpose::life::{is_at_home, watch_this_thread};
-use contech_interpose::memory;
+use contech_interpose::lock::{Mutex, lock};
 use contech_interpose::thread_functions;
 use contech_interpose::threads::{Threads, Wanted};
+use contech_interpose::{kernel, memory};
 use contech_observation::{Model, State};
 
 use crate::lane::Lane;
@@ -17,81 +17,33 @@ use crate::real::{Ptr, real};
 use crate::waits::wait;
 use crate::{api, clock, lanes, places, tls};
 
-/// The largest number of threads of the program that wait to be joined.
-const HANDLES: usize = 4096;
-
+/// The threads of the program that were created and not joined yet, and the phase that they are.
 struct Fork {
-    locked: AtomicBool,
-    handles: [AtomicU64; HANDLES],
-    live: AtomicU32,
-    instance: std::sync::atomic::AtomicPtr<Instance>,
+    handles: BTreeSet<usize>,
+    instance: Option<&'static Instance>,
 }
 
-static FORK: Fork = Fork {
-    locked: AtomicBool::new(false),
-    handles: [const { AtomicU64::new(0) }; HANDLES],
-    live: AtomicU32::new(0),
-    instance: std::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
-};
+/// The lock is held while a thread is created, so that no other thread joins or detaches it before
+/// it is known.
+static FORK: Mutex<Fork> = Mutex::new(Fork { handles: BTreeSet::new(), instance: None });
 
-impl Fork {
-    /// The lock is held while a thread is created, so that no other thread joins or detaches it
-    /// before it is known.
-    fn lock(&self) {
-        while self.locked.swap(true, Acquire) {
-            std::thread::yield_now();
+/// Removes a thread that was joined or will not be joined. The last one ends the phase.
+fn gone(handle: usize, joined: bool) {
+    // In a copy of the process the lock may be held for ever, by a thread that was creating another
+    // one.
+    if !is_at_home() {
+        return;
+    }
+    let mut fork = lock(&FORK);
+    if fork.handles.remove(&handle)
+        && fork.handles.is_empty()
+        && let Some(instance) = fork.instance.take()
+    {
+        if joined {
+            instance.end(clock::now());
+        } else {
+            instance.cancel();
         }
-    }
-
-    fn unlock(&self) {
-        self.locked.store(false, Release);
-    }
-
-    fn instance(&self) -> Option<&'static Instance> {
-        // SAFETY: the pointer is null, or points into the table of instances, which is static.
-        unsafe { self.instance.load(Relaxed).as_ref() }
-    }
-
-    fn set(&self, instance: Option<&'static Instance>) {
-        let pointer = instance.map_or(std::ptr::null_mut(), |i| std::ptr::from_ref(i).cast_mut());
-        self.instance.store(pointer, Relaxed);
-    }
-
-    fn slots(handle: usize) -> impl Iterator<Item = usize> {
-        let hash = ((handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
-        // A handle is at most 64 slots from its hash; one that does not fit there is not counted.
-        (0..64).map(move |step| (hash + step) % HANDLES)
-    }
-
-    fn insert(&self, handle: usize) -> bool {
-        let free = Self::slots(handle).find(|at| self.handles[*at].load(Relaxed) == 0);
-        free.inspect(|at| self.handles[*at].store(handle as u64, Relaxed)).is_some()
-    }
-
-    fn remove(&self, handle: usize) -> bool {
-        let found = Self::slots(handle).find(|at| self.handles[*at].load(Relaxed) == handle as u64);
-        found.inspect(|at| self.handles[*at].store(0, Relaxed)).is_some()
-    }
-
-    /// Removes a thread that was joined or will not be joined. The last one ends the phase.
-    fn gone(&self, handle: usize, joined: bool) {
-        // In a copy of the process the lock may be held for ever, by a thread that was creating
-        // another one.
-        if !is_at_home() {
-            return;
-        }
-        self.lock();
-        if self.remove(handle) && self.live.fetch_sub(1, Relaxed) == 1 {
-            if let Some(instance) = self.instance() {
-                if joined {
-                    instance.end(clock::now());
-                } else {
-                    instance.cancel();
-                }
-            }
-            self.set(None);
-        }
-        self.unlock();
     }
 }
 
@@ -100,15 +52,8 @@ pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
     lane.end();
     phase::thread_ends(lane, clock::now());
-    // SAFETY: the type is plain data for which zero is a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the record is live.
-    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-    let ns = |t: libc::timeval| {
-        t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_usec.unsigned_abs() * 1000
-    };
-    let used = ns(usage.ru_utime) + ns(usage.ru_stime);
-    lane.cpu_ns.fetch_add(used, Relaxed);
+    let usage = kernel::usage();
+    lane.cpu_ns.fetch_add(kernel::nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID), Relaxed);
     lane.voluntary.fetch_add(usage.ru_nvcsw.unsigned_abs(), Relaxed);
     lane.involuntary.fetch_add(usage.ru_nivcsw.unsigned_abs(), Relaxed);
     lanes::give_back(lane);
@@ -124,21 +69,18 @@ impl Threads for Observed {
         };
         let entered = creator.enter(State::Scheduling);
         let counted = wanted.joinable && !places::is_openmp(wanted.caller);
-        if counted {
-            FORK.lock();
-            if FORK.live.fetch_add(1, Relaxed) == 0 {
-                let instance = phase::begin(Model::Threads, places::of_program(wanted.caller));
-                FORK.set(instance);
-                if let Some(instance) = instance {
-                    instance.join(creator);
-                }
-            }
+        let mut fork = counted.then(|| lock(&FORK));
+        if let Some(fork) = &mut fork
+            && fork.handles.is_empty()
+        {
+            fork.instance = phase::begin(Model::Threads, places::of_program(wanted.caller));
+            fork.instance.inspect(|instance| instance.join(creator));
         }
         let lane = lanes::take();
         if let Some(lane) = lane {
             lane.body.store(wanted.body, Relaxed);
             lane.argument.store(wanted.argument.expose_provenance(), Relaxed);
-            if counted && let Some(instance) = FORK.instance() {
+            if let Some(instance) = fork.as_ref().and_then(|fork| fork.instance) {
                 instance.join(lane);
             }
         }
@@ -149,14 +91,15 @@ impl Threads for Observed {
             phase::thread_ends(lane, clock::now());
             lanes::give_back(lane);
         }
-        if counted {
-            // SAFETY: the creation succeeded, so the handle is set.
-            let known = result == 0 && FORK.insert(unsafe { wanted.handle.read() });
-            if !known && FORK.live.fetch_sub(1, Relaxed) == 1 {
-                FORK.instance().inspect(|instance| instance.cancel());
-                FORK.set(None);
+        if let Some(mut fork) = fork {
+            if result == 0 {
+                // SAFETY: the creation succeeded, so the handle is set.
+                fork.handles.insert(unsafe { wanted.handle.read() });
+            } else if fork.handles.is_empty()
+                && let Some(instance) = fork.instance.take()
+            {
+                instance.cancel();
             }
-            FORK.unlock();
         }
         if entered.is_some() {
             creator.switch(State::Running, clock::now());
@@ -181,13 +124,13 @@ impl Threads for Observed {
     fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
         let result = wait(State::Join, caller, call);
         if result == 0 {
-            FORK.gone(handle, true);
+            gone(handle, true);
         }
         result
     }
 
     fn detach(handle: usize, call: impl FnOnce() -> c_int) -> c_int {
-        FORK.gone(handle, false);
+        gone(handle, false);
         call()
     }
 }

@@ -69,7 +69,7 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
     let part = &lane.openmp;
     // A task that runs within a timed call may itself make tasks in timed calls, so the outer
     // call's values are kept.
-    let outer = part.timed.replace(part.depth() + 1);
+    let outer = part.timed.swap(part.depth() + 1, Relaxed);
     let nested = part.nested.swap(0, Relaxed);
     let nested_from = part.nested_from.load(Relaxed);
     let before = clock::now();
@@ -89,17 +89,4 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
     };
     lane.reassign(State::Scheduling, own + others * (weight - 1), weight, now);
     result
-}
-
-/// A load and a store for cells that only the own thread writes.
-trait Replace {
-    fn replace(&self, value: u32) -> u32;
-}
-
-impl Replace for std::sync::atomic::AtomicU32 {
-    fn replace(&self, value: u32) -> u32 {
-        let old = self.load(Relaxed);
-        self.store(value, Relaxed);
-        old
-    }
 }

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_interpose::exports;
 use contech_interpose::ompt::{Lookup, SetCallback, Tool, ask, event};
 
-use crate::{clock, options, places, tls};
+use crate::options::OPTIONS;
+use crate::{clock, places, tls};
 
 /// The OpenMP library's name, as the library gives it.
 static NAME: OnceLock<String> = OnceLock::new();
@@ -27,7 +28,7 @@ exports!(@ ompt_start_tool [] contech_interpose::ompt::start_tool::<Observed>);
 
 impl Tool for Observed {
     fn wants(runtime: &CStr) -> bool {
-        let observes = options::options().is_some();
+        let observes = OPTIONS.get().is_some();
         if observes {
             let _ = NAME.set(runtime.to_string_lossy().into_owned());
         }
@@ -69,18 +70,15 @@ pub(crate) fn note() -> Option<String> {
         );
     }
     let other = places::is_loaded(c"libomp.so.5") || places::is_loaded(c"libiomp5.so");
-    // A libomp that never started has nothing to tell either, so it needs no note.
-    let deaf = std::env::var_os("OMP_TOOL").is_some_and(|tool| tool == "disabled") || asked();
+    // A libomp that never started has not asked for a tool. It has nothing to tell either, so it
+    // needs no note.
+    let deaf =
+        std::env::var_os("OMP_TOOL").is_some_and(|tool| tool == "disabled") || NAME.get().is_some();
     (other && deaf).then(|| {
         "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled): waiting in it counts as \
          running; use Debian's libomp-22-dev and unset OMP_TOOL"
             .to_owned()
     })
-}
-
-/// Whether libomp has started, and so has asked for a tool.
-fn asked() -> bool {
-    NAME.get().is_some()
 }
 
 /// The calling thread's lane, and the current time.

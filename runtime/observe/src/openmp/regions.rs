@@ -174,8 +174,8 @@ pub(super) unsafe extern "C" fn work(
     if endpoint == BEGIN
         && WORK_DYNAMIC.contains(&kind)
         && let Some(region) = crate::tls::lane().and_then(frames::region)
-        && !region.dynamic.load(Relaxed)
+        && !region.sums.dynamic.load(Relaxed)
     {
-        region.dynamic.store(true, Relaxed);
+        region.sums.dynamic.store(true, Relaxed);
     }
 }

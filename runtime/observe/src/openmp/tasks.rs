@@ -40,9 +40,9 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         push_task(lane, clock::now);
         bump(&lane.pieces, 1);
         if let Some(region) = region(lane)
-            && !region.dynamic.load(Relaxed)
+            && !region.sums.dynamic.load(Relaxed)
         {
-            region.dynamic.store(true, Relaxed);
+            region.sums.dynamic.store(true, Relaxed);
         }
     }
 }
@@ -58,7 +58,7 @@ fn timed(lane: &Lane, begins: bool) {
         part.nested_from.store(clock::now(), Relaxed);
     } else {
         let passed = clock::now().saturating_sub(part.nested_from.load(Relaxed));
-        part.nested.store(part.nested.load(Relaxed) + passed, Relaxed);
+        bump(&part.nested, passed);
     }
 }
 
