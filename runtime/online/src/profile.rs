@@ -1,6 +1,5 @@
 //! The profile of the running program.
 
-mod at_once;
 mod read;
 
 use contech_interpose::clock as interpose;
@@ -16,8 +15,8 @@ use crate::sites::Numbers;
 pub(crate) struct SiteFacts {
     /// Code of the function that was invoked first.
     pub function: usize,
-    /// Whether it was a spawn.
-    pub spawn: bool,
+    /// How it was invoked.
+    pub kind: Kind,
 }
 
 /// An invocation on the stack: its slot, as the distance from the stack's lower end, and the number
@@ -72,9 +71,9 @@ impl Profile {
             spawn: 0,
         };
         let id = profile.sites.of(0);
-        profile.facts.push(SiteFacts { function: 0, spawn: false });
+        profile.facts.push(SiteFacts { function: 0, kind: Kind::Call });
         let site = Site { id, caller: PROGRAM, kind: Kind::Call };
-        profile.shadow.enter_with(site, Invocation { slot: stack.size, function: PROGRAM });
+        profile.shadow.enter(site, Invocation { slot: stack.size, function: PROGRAM });
         profile
     }
 
@@ -129,38 +128,12 @@ impl Profile {
         slot.wrapping_sub(self.stack.low)
     }
 
-    /// The call site and the function of an invocation; makes new ones known, and makes memory for
-    /// the invocation.
-    fn arrives(&mut self, at: Arrival<'_>) -> (Site, Invocation) {
-        let id = self.sites.of(at.from);
-        if id as usize == self.facts.len() {
-            self.facts.push(SiteFacts { function: at.function.code, spawn: at.kind != Kind::Call });
-        }
-        let site = Site { id, caller: self.top().function, kind: at.kind };
-        if at.function.number.get() == 0 {
-            let number = self.functions.of(at.function.code) + 1;
-            at.function.number.set(number);
-        }
-        let function = at.function.number.get();
-        let slot = self.slot(at.slot);
-        let tag = Invocation { slot, function };
-        if !self.shadow.is_prepared(site) {
-            self.shadow.prepare(site);
-        }
-        (site, tag)
-    }
-
     /// A function was invoked and is going to call something. Returns false if it is on another
     /// stack, and so left out.
     #[cold]
     #[inline(never)]
     pub(crate) fn enter(&mut self, at: Arrival<'_>, began: u64) -> bool {
-        let is_on_stack = self.jumped_to(at, began);
-        if is_on_stack {
-            let (site, tag) = self.arrives(at);
-            self.shadow.enter_at(began, site, tag);
-        }
-        is_on_stack
+        self.arrives(at, began) && self.enter_at_once(at, began)
     }
 
     /// A function was invoked and returns without having called anything. Returns false if it is on
@@ -168,23 +141,27 @@ impl Profile {
     #[cold]
     #[inline(never)]
     pub(crate) fn leaf(&mut self, at: Arrival<'_>, now: u64, own: u64) -> bool {
-        let is_on_stack = self.jumped_to(at, now - own);
-        if is_on_stack {
-            let (site, _) = self.arrives(at);
-            self.shadow.leaf_at(now, site, own);
-        }
-        is_on_stack
+        self.arrives(at, now - own) && self.leaf_at_once(at, now, own)
     }
 
-    /// Leaves the invocations that no longer are on the stack at `at`. Returns false if `at` is on
-    /// another stack.
-    fn jumped_to(&mut self, at: Arrival<'_>, now: u64) -> bool {
+    /// Leaves the invocations that no longer are on the stack at `at`. Makes call site and function
+    /// known, and memory for the invocation. Returns false if `at` is on another stack.
+    fn arrives(&mut self, at: Arrival<'_>, now: u64) -> bool {
         let slot = self.slot(at.slot);
         if slot >= self.stack.size {
             return false;
         }
         self.shadow.advance_to(now);
         self.leave_jumped(slot, true);
+        let id = self.sites.of(at.from);
+        if id as usize == self.facts.len() {
+            self.facts.push(SiteFacts { function: at.function.code, kind: at.kind });
+        }
+        if at.function.number.get() == 0 {
+            let number = self.functions.of(at.function.code) + 1;
+            at.function.number.set(number);
+        }
+        self.shadow.prepare(Site { id, caller: self.top().function, kind: at.kind });
         true
     }
 
@@ -199,9 +176,7 @@ impl Profile {
         }
         self.shadow.advance_to(now - after);
         self.leave_jumped(slot, false);
-        if self.top().slot == slot {
-            self.shadow.leave_at(now - after, now);
-        }
+        self.leave_at_once(at, now, after);
         self.shadow.advance_to(now);
     }
 
@@ -212,6 +187,47 @@ impl Profile {
             self.shadow.leave();
             self.jumped += 1;
         }
+    }
+}
+
+/// Events in the usual case: the call site is known, there is memory, and no jump left an
+/// invocation. These functions call nothing; in any other case they do nothing and return false.
+impl Profile {
+    /// Does what [`Self::enter`] does.
+    #[inline(always)]
+    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, began: u64) -> bool {
+        let function = at.function.number.get();
+        if function == 0 {
+            return false;
+        }
+        let Some((site, slot)) = self.arrives_at_once(at) else {
+            return false;
+        };
+        self.shadow.enter_at(began, site, Invocation { slot, function })
+    }
+
+    /// Does what [`Self::leaf`] does.
+    #[inline(always)]
+    pub(crate) fn leaf_at_once(&mut self, at: Arrival<'_>, now: u64, own: u64) -> bool {
+        let Some((site, _)) = self.arrives_at_once(at) else {
+            return false;
+        };
+        self.shadow.leaf_at(now, site, own)
+    }
+
+    /// Does what [`Self::leave`] does.
+    #[inline(always)]
+    pub(crate) fn leave_at_once(&mut self, at: usize, now: u64, after: u64) -> bool {
+        self.slot(at) == self.top().slot && self.shadow.leave_at(now - after, now).is_some()
+    }
+
+    /// The call site if it is known, and the slot if it is below that of the innermost invocation.
+    #[inline(always)]
+    fn arrives_at_once(&self, at: Arrival<'_>) -> Option<(Site, usize)> {
+        let (slot, top) = (self.slot(at.slot), self.top());
+        let id = self.sites.at_once(at.from)?;
+        let site = Site { id, caller: top.function, kind: at.kind };
+        (slot < top.slot).then_some((site, slot))
     }
 }
 

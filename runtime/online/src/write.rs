@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use contech_interpose::{say, whole};
-use workspan::file::{CallKind, CallSite, Document, FORMAT, Metric, VERSION};
+use workspan::file::{CallSite, Document, FORMAT, Metric, VERSION};
 use workspan::{Measure, Sum};
 
-use crate::profile::{Profile, SiteFacts};
+use crate::profile::Profile;
 use crate::symbols::Symbols;
 
 /// The variable with the name of the file.
@@ -130,10 +130,7 @@ fn sites(profile: &Profile, ns: f64) -> Vec<CallSite> {
             callee,
             file: site.file,
             line: site.line,
-            kind: match facts {
-                SiteFacts { spawn: true, .. } => CallKind::Spawn,
-                SiteFacts { .. } => CallKind::Call,
-            },
+            kind: facts.kind,
             count: on_work.local.count,
             on_work: on_work.map(amount),
             on_span: on_span.map(amount),

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Measure;
+use crate::{Kind, Measure};
 
 /// What the file says it is.
 pub const FORMAT: &str = "contech-workspan";
@@ -92,28 +92,9 @@ pub struct CallSite {
     pub file: String,
     /// Source line; 0 if unknown.
     pub line: u32,
-    pub kind: CallKind,
+    pub kind: Kind,
     /// Number of invocations that have returned.
     pub count: u64,
     pub on_work: Measure,
     pub on_span: Measure,
-}
-
-/// The kind of a call site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CallKind {
-    Call,
-    Spawn,
-}
-
-impl CallKind {
-    /// The word for it in the file and in texts.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Spawn => "spawn",
-        }
-    }
 }

@@ -142,7 +142,14 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// One invocation that made no invocations: work is all that it has.
+    #[inline(always)]
+    pub(crate) fn leaf(work: u64, above: Above) -> Self {
+        Self { work, local_work: work, span: work, local_span: work, count: 1, above }
+    }
+
     /// Adds others with the same above them.
+    #[inline(always)]
     pub(crate) fn add(&mut self, other: Self) {
         self.work = self.work.saturating_add(other.work);
         self.local_work = self.local_work.saturating_add(other.local_work);
@@ -153,6 +160,7 @@ impl Invocation {
 }
 
 impl AddAssign<Invocation> for Measure {
+    #[inline(always)]
     fn add_assign(&mut self, one: Invocation) {
         let count = one.count;
         let of = |work, span| Sum { count, work, span };
@@ -163,113 +171,5 @@ impl AddAssign<Invocation> for Measure {
         if !one.above.has(Above::CALLER) {
             self.top_caller += of(one.work, one.span);
         }
-    }
-}
-
-/// Leaves of one call site with the same above them; work is all that they have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Leaves {
-    /// Number of leaves. With zero the other fields have no meaning.
-    pub(crate) count: u32,
-    pub(crate) site: u32,
-    pub(crate) above: Above,
-    pub(crate) work: u64,
-}
-
-impl Leaves {
-    /// Adds a leaf. Returns false if it is not like the others, or if there are too many.
-    #[inline(always)]
-    pub(crate) fn add(&mut self, site: u32, above: Above, work: u64) -> bool {
-        if self.count == 0 {
-            *self = Self { count: 1, site, above, work };
-            return true;
-        }
-        let is_like = self.site == site && self.above == above && self.count < u32::MAX;
-        if is_like {
-            self.count += 1;
-            self.work += work;
-        }
-        is_like
-    }
-
-    /// The leaves in the form in which they are logged.
-    #[inline(always)]
-    pub(crate) fn logged(&self) -> Invocation {
-        Invocation {
-            work: self.work,
-            local_work: self.work,
-            span: self.work,
-            local_span: self.work,
-            count: u64::from(self.count),
-            above: self.above,
-        }
-    }
-}
-
-/// The sums of a call site as in [`Measure`], with those of one kind side by side. They are written
-/// one by one at every return of the program, which takes a processor fewer instructions than
-/// writing pairs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sums {
-    counts: [u64; 3],
-    works: [u64; 3],
-    spans: [u64; 3],
-}
-
-const LOCAL: usize = 0;
-const TOP_CALL_SITE: usize = 1;
-const TOP_CALLER: usize = 2;
-
-impl Sums {
-    #[inline(always)]
-    fn add(&mut self, which: usize, work: u64, span: u64) {
-        // The invocations above a place take less than the run, so the sums do not overflow.
-        self.counts[which] += 1;
-        self.works[which] = self.works[which].wrapping_add(work);
-        self.spans[which] = self.spans[which].wrapping_add(span);
-    }
-
-    /// Adds one invocation.
-    #[inline(always)]
-    pub(crate) fn add_one(&mut self, one: Invocation) {
-        debug_assert_eq!(one.count, 1);
-        self.add(LOCAL, one.local_work, one.local_span);
-        if one.above != Above::BOTH {
-            self.add_to_tops(one);
-        }
-    }
-
-    #[inline(always)]
-    fn add_to_tops(&mut self, one: Invocation) {
-        if !one.above.has(Above::SITE) {
-            self.add(TOP_CALL_SITE, one.work, one.span);
-        }
-        if !one.above.has(Above::CALLER) {
-            self.add(TOP_CALLER, one.work, one.span);
-        }
-    }
-
-    /// Adds one invocation that made no invocations.
-    #[inline(always)]
-    pub(crate) fn add_leaf(&mut self, work: u64, above: Above) {
-        self.add(LOCAL, work, work);
-        if above != Above::BOTH {
-            if !above.has(Above::SITE) {
-                self.add(TOP_CALL_SITE, work, work);
-            }
-            if !above.has(Above::CALLER) {
-                self.add(TOP_CALLER, work, work);
-            }
-        }
-    }
-
-    /// All sums.
-    pub(crate) fn measure(&self) -> Measure {
-        let of = |which: usize| Sum {
-            count: self.counts[which],
-            work: self.works[which],
-            span: self.spans[which],
-        };
-        Measure { top_call_site: of(TOP_CALL_SITE), top_caller: of(TOP_CALLER), local: of(LOCAL) }
     }
 }

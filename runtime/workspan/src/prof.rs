@@ -1,7 +1,8 @@
 //! Profiles of paths: a key-value store that logs invocations in a list (section 5, Figure 4,
 //! without its arrays).
 //!
-//! UPDATE and UNION append to a list in constant time. A list of twice as many elements as there
+//! UPDATE and UNION append to a list in constant time; what is like the newest element, as the next
+//! call of a leaf in a loop is, is added to it. A list of twice as many elements as there
 //! are different ones is added up in place: at least half of its elements are freed, which pays for
 //! it. So all operations take amortised constant time, and a profile takes O(S) space for S call
 //! sites. The lists of all profiles live in one [`Pool`].
@@ -95,6 +96,13 @@ impl Pool {
     /// UPDATE: adds invocations of a call site that is known.
     #[inline(always)]
     pub(crate) fn update(&mut self, prof: &mut Prof, site: u32, value: Invocation) {
+        if prof.len > 0
+            && let Some(newest) = self.elements.get_mut(prof.first as usize)
+            && newest.site == site
+            && newest.value.above == value.above
+        {
+            return newest.value.add(value);
+        }
         if self.free == NONE {
             self.more_elements();
         }

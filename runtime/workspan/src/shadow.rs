@@ -8,13 +8,16 @@
 
 mod frame;
 
+use serde::{Deserialize, Serialize};
+
 use self::frame::Frame;
-use crate::measure::{Above, Invocation, Measure, Sums};
+use crate::measure::{Above, Invocation, Measure};
 use crate::prof::Pool;
 use crate::stack::Stack;
 
 /// How an invocation runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The caller waits for it.
     #[default]
@@ -22,6 +25,17 @@ pub enum Kind {
     /// It may run in parallel with what follows, until the caller's next sync, or until the caller
     /// returns.
     Spawn,
+}
+
+impl Kind {
+    /// The word for it in the file and in texts.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Spawn => "spawn",
+        }
+    }
 }
 
 /// A call site as [`Shadow`] sees it, with dense numbers given by the caller.
@@ -47,7 +61,7 @@ pub struct Totals {
 /// What is known of a call site.
 #[derive(Clone, Copy, Debug, Default)]
 struct SiteState {
-    on_work: Sums,
+    on_work: Measure,
     /// [`Above::SITE`] if an invocation is on the stack.
     above: Above,
 }
@@ -111,7 +125,7 @@ impl<T: Copy + Default> Shadow<T> {
     }
 
     /// F calls or spawns G (lines 1-4).
-    pub fn enter_with(&mut self, site: Site, tag: T) {
+    pub fn enter(&mut self, site: Site, tag: T) {
         self.prepare(site);
         let entered = self.enter_at(self.now, site, tag);
         debug_assert!(entered, "everything was prepared");
@@ -135,32 +149,18 @@ impl<T: Copy + Default> Shadow<T> {
         true
     }
 
-    /// Whether there is memory for an invocation ([`Self::prepare`]).
-    #[inline(always)]
-    #[must_use]
-    pub fn is_prepared(&self, site: Site) -> bool {
-        self.sites.len() > site.id as usize
-            && self.callers.len() > site.caller as usize
-            && self.stack.has_room()
-    }
-
     /// Makes the memory for an invocation; before the first one, forgets what the last computation
     /// left.
     #[cold]
     #[inline(never)]
     pub fn prepare(&mut self, site: Site) {
-        self.discover(site);
+        grow(&mut self.sites, site.id);
+        grow(&mut self.callers, site.caller);
+        self.pool.discover(site.id);
         self.stack.make_room(Frame::default());
         if self.stack.depth() == 0 {
             self.stack.top_mut().forget(&mut self.pool);
         }
-    }
-
-    /// Makes this call site and its caller known.
-    fn discover(&mut self, site: Site) {
-        grow(&mut self.sites, site.id);
-        grow(&mut self.callers, site.caller);
-        self.pool.discover(site.id);
     }
 
     /// F executes instructions (lines 20-21) until `now`, which never decreases.
@@ -183,19 +183,9 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// F calls or spawns G, which executes `amount` and returns without invoking anything: `enter`,
-    /// `advance` and `leave` in one. Outside of all invocations it does nothing.
-    pub fn leaf(&mut self, site: Site, amount: u64) {
-        if self.stack.depth() > 0 {
-            self.now += amount;
-            self.discover(site);
-            let told = self.leaf_at(self.now, site, amount);
-            debug_assert!(told, "everything was prepared");
-        }
-    }
-
-    /// The same within an invocation, where G returns at `now`. If memory must be made first
-    /// ([`Self::prepare`]), it does nothing and returns false.
+    /// Within an invocation, F calls or spawns G, which executes `amount` and returns at `now`
+    /// without invoking anything. If memory must be made first ([`Self::prepare`]), it does nothing
+    /// and returns false.
     #[inline(always)]
     pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
         let f = self.stack.top_mut();
@@ -206,23 +196,18 @@ impl<T: Copy + Default> Shadow<T> {
             return false;
         };
         let above = state.above.and(caller);
+        let one = Invocation::leaf(amount, above);
+        f.own_since += amount;
         match site.kind {
-            Kind::Call => {
-                if !f.called.add(site.id, above, amount) {
-                    f.close_continuation(pool);
-                    f.called.add(site.id, above, amount);
-                }
-                f.own_since += amount;
-            }
+            Kind::Call => pool.update(&mut f.continuation, site.id, one),
             Kind::Spawn => {
-                f.own_since += amount;
                 f.path_since += amount;
                 if f.spawned(now, amount, pool) {
-                    f.spawned.add(site.id, above, amount);
+                    pool.update(&mut f.longest_prof, site.id, one);
                 }
             }
         }
-        state.on_work.add_leaf(amount, above);
+        state.on_work += one;
         true
     }
 
@@ -242,7 +227,7 @@ impl<T: Copy + Default> Shadow<T> {
         let one =
             Invocation { work, local_work: now - g.own_since, span, local_span, count: 1, above };
         if let Some(state) = self.sites.get_mut(site.id as usize) {
-            state.on_work.add_one(one);
+            state.on_work += one;
             if above != Above::BOTH {
                 state.above = above.only(Above::SITE);
                 if let Some(caller) = self.callers.get_mut(site.caller as usize) {
@@ -273,7 +258,7 @@ impl<T: Copy + Default> Shadow<T> {
     /// The on-work profile of the invocations of a call site completed so far.
     #[must_use]
     pub fn on_work(&self, site: u32) -> Measure {
-        self.sites.get(site as usize).map_or_else(Measure::default, |state| state.on_work.measure())
+        self.sites.get(site as usize).map_or_else(Measure::default, |state| state.on_work)
     }
 
     /// Calls `each` for parts of the on-span profile: that of the whole computation if its
@@ -290,17 +275,8 @@ impl<T: Copy + Default> Shadow<T> {
         for (at, frame) in self.stack.above().iter().enumerate() {
             self.pool.print(&frame.before, &mut each);
             let continues = frame.plain || frame.path_length(self.until(at)) > frame.longest;
-            let (last, leaves) = if continues {
-                (&frame.continuation, frame.called)
-            } else {
-                (&frame.longest_prof, frame.spawned)
-            };
+            let last = if continues { &frame.continuation } else { &frame.longest_prof };
             self.pool.print(last, &mut each);
-            if leaves.count > 0 {
-                let mut measure = Measure::default();
-                measure += leaves.logged();
-                each(leaves.site, measure);
-            }
         }
     }
 
@@ -320,13 +296,5 @@ impl<T: Copy + Default> Shadow<T> {
             until = frame.since;
         }
         Totals { work: stack.first().map_or(0, |f| self.now - f.since), span }
-    }
-}
-
-impl Shadow {
-    /// F calls or spawns G (lines 1-4).
-    #[inline]
-    pub fn enter(&mut self, site: Site) {
-        self.enter_with(site, ());
     }
 }

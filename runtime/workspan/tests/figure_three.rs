@@ -13,7 +13,7 @@ fn site(id: u32, caller: u32, kind: Kind) -> Site {
 
 /// Figure 5: one step to test n, one to add.
 fn fib(shadow: &mut Shadow, at: Site, n: u32) {
-    shadow.enter(at);
+    shadow.enter(at, ());
     shadow.advance(1);
     if n >= 2 {
         fib(shadow, site(4, FIB, Kind::Spawn), n - 1);
@@ -26,7 +26,7 @@ fn fib(shadow: &mut Shadow, at: Site, n: u32) {
 
 fn fib_profile(n: u32) -> (Shadow, Totals) {
     let mut shadow = Shadow::default();
-    shadow.enter(site(0, 2, Kind::Call));
+    shadow.enter(site(0, 2, Kind::Call), ());
     fib(&mut shadow, site(13, MAIN, Kind::Call), n);
     let totals = shadow.leave().expect("main was entered");
     (shadow, totals)
@@ -92,19 +92,18 @@ fn local_spans_on_the_span_add_up_to_the_span() {
     }
 }
 
-/// `fib` with its leaves reported as leaves.
-fn fib_with_leaves(shadow: &mut Shadow, at: Site, n: u32) {
+/// `fib` with its leaves reported as leaves; returns when it is over.
+fn fib_with_leaves(shadow: &mut Shadow, now: u64, at: Site, n: u32) -> u64 {
+    shadow.prepare(at);
     if n < 2 {
-        shadow.leaf(at, 1);
-        return;
+        assert!(shadow.leaf_at(now + 1, at, 1));
+        return now + 1;
     }
-    shadow.enter(at);
-    shadow.advance(1);
-    fib_with_leaves(shadow, site(4, FIB, Kind::Spawn), n - 1);
-    fib_with_leaves(shadow, site(5, FIB, Kind::Call), n - 2);
-    shadow.sync();
-    shadow.advance(1);
-    shadow.leave();
+    assert!(shadow.enter_at(now, at, ()));
+    let now = fib_with_leaves(shadow, now + 1, site(4, FIB, Kind::Spawn), n - 1);
+    let now = fib_with_leaves(shadow, now, site(5, FIB, Kind::Call), n - 2);
+    shadow.leave_at(now, now + 1);
+    now + 1
 }
 
 #[test]
@@ -112,9 +111,9 @@ fn a_leaf_is_an_invocation_that_invokes_nothing() {
     for n in [0, 1, 2, 3, 9, 16] {
         let (plain, totals) = fib_profile(n);
         let mut shadow = Shadow::default();
-        shadow.enter(site(0, 2, Kind::Call));
-        fib_with_leaves(&mut shadow, site(13, MAIN, Kind::Call), n);
-        assert_eq!(shadow.leave(), Some(totals), "fib({n})");
+        shadow.enter(site(0, 2, Kind::Call), ());
+        let now = fib_with_leaves(&mut shadow, 0, site(13, MAIN, Kind::Call), n);
+        assert_eq!(shadow.leave_at(now, now), Some(totals), "fib({n})");
         for at in 0..16 {
             assert_eq!(shadow.on_work(at), plain.on_work(at), "site {at}");
         }
@@ -125,9 +124,9 @@ fn a_leaf_is_an_invocation_that_invokes_nothing() {
 #[test]
 fn the_middle_of_a_run_shows_the_path_so_far() {
     let mut shadow = Shadow::default();
-    shadow.enter(site(0, MAIN, Kind::Call));
+    shadow.enter(site(0, MAIN, Kind::Call), ());
     shadow.advance(3);
-    shadow.enter(site(1, FIB, Kind::Spawn));
+    shadow.enter(site(1, FIB, Kind::Spawn), ());
     shadow.advance(10);
     shadow.leave();
     shadow.advance(4);

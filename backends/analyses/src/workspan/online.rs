@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn site() -> impl Strategy<Value = CallSite> {
-        use file::CallKind::{Call, Spawn};
+        use workspan::Kind::{Call, Spawn};
         let kind = prop_oneof![Just(Call), Just(Spawn)];
         let place = (words(), words(), words(), any::<u32>(), kind);
         (place, any::<u64>(), measure(), measure()).prop_map(

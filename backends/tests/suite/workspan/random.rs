@@ -105,7 +105,7 @@ impl Random {
                 Step::Call(callee) if deeper => {
                     self.fuel -= 1;
                     self.block(context, block);
-                    self.shadow.enter(enter(Kind::Call));
+                    self.shadow.enter(enter(Kind::Call), ());
                     self.invoke(context, callee, depth + 1);
                 }
                 Step::Spawn(callee) if deeper => {
@@ -115,7 +115,7 @@ impl Random {
                     }
                     self.block(context, block);
                     let child = if self.serial { context } else { self.recorder.create(context) };
-                    self.shadow.enter(enter(Kind::Spawn));
+                    self.shadow.enter(enter(Kind::Spawn), ());
                     self.invoke(child, callee, depth + 1);
                     children.push(child);
                 }
@@ -152,7 +152,7 @@ fn random_fork_join_programs_have_the_profiles_of_the_papers_algorithm() {
         let context = program.recorder.main();
         let nobody =
             Site { id: u32::from(u16::MAX), caller: u32::from(u16::MAX), kind: Kind::Call };
-        program.shadow.enter(nobody);
+        program.shadow.enter(nobody, ());
         program.invoke(context, 0, 0);
         let Random { recorder, shadow, .. } = program;
         let got = run::<WorkSpan>(Options::default(), &recorder.graph()).expect("a report");

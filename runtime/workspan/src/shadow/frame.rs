@@ -1,7 +1,7 @@
 //! The work-span variables of one invocation (Figure 3).
 
 use super::Site;
-use crate::measure::{Above, Leaves};
+use crate::measure::Above;
 use crate::prof::{Pool, Prof};
 
 /// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a
@@ -27,13 +27,10 @@ pub(super) struct Frame<T> {
     /// sync it is the prefix alone), and the frame's own part of that path.
     pub(super) longest: u64,
     pub(super) longest_own: u64,
-    /// The profile of the prefix, that of the continuation without the leaves called last, those
-    /// leaves, and the profile of the longest child, which is in `spawned` if that child is a leaf.
+    /// The profiles of the prefix, of the continuation, and of the longest child.
     pub(super) before: Prof,
     pub(super) continuation: Prof,
-    pub(super) called: Leaves,
     pub(super) longest_prof: Prof,
-    pub(super) spawned: Leaves,
 }
 
 impl<T> Frame<T> {
@@ -60,26 +57,18 @@ impl<T> Frame<T> {
         let path = self.path_length(now) + span;
         let is_longest = path > self.longest;
         if is_longest {
-            self.longest = path;
-            self.longest_own = self.own(now);
-            self.close_continuation(pool);
-            pool.union(&mut self.before, &mut self.continuation);
-            pool.init(&mut self.longest_prof);
-            self.spawned.count = 0;
+            self.goes_on(now, path, pool);
         }
         is_longest
     }
 
-    /// Logs the leaves called last.
+    /// The longest path, now of this length, goes through the continuation, which becomes a part of
+    /// the prefix.
     #[inline(always)]
-    pub(super) fn close_continuation(&mut self, pool: &mut Pool) {
-        log(&mut self.continuation, &mut self.called, pool);
-    }
-
-    /// Logs the longest child, if it is a leaf.
-    #[inline(always)]
-    pub(super) fn close_longest(&mut self, pool: &mut Pool) {
-        log(&mut self.longest_prof, &mut self.spawned, pool);
+    fn goes_on(&mut self, now: u64, length: u64, pool: &mut Pool) {
+        (self.longest, self.longest_own) = (length, self.own(now));
+        pool.union(&mut self.before, &mut self.continuation);
+        pool.init(&mut self.longest_prof);
     }
 
     /// The frame's own part of prefix and continuation.
@@ -93,25 +82,14 @@ impl<T> Frame<T> {
         if self.plain {
             return;
         }
-        if self.path_length(now) > self.longest {
-            (self.longest, self.longest_own) = (self.path_length(now), self.own(now));
-            self.close_continuation(pool);
-            pool.union(&mut self.before, &mut self.continuation);
-            pool.init(&mut self.longest_prof);
-            self.spawned.count = 0;
-        } else {
-            self.go_through_child(now, self.longest, pool);
+        let path = self.path_length(now);
+        if path > self.longest {
+            return self.goes_on(now, path, pool);
         }
-    }
-
-    /// The path, now of this length, goes through the longest child.
-    fn go_through_child(&mut self, now: u64, length: u64, pool: &mut Pool) {
-        self.path_since = now - length;
+        self.path_since = now - self.longest;
         self.own_lost = now - self.own_since - self.longest_own;
-        self.close_longest(pool);
         pool.union(&mut self.before, &mut self.longest_prof);
         pool.init(&mut self.continuation);
-        self.called.count = 0;
     }
 
     /// The frame returns at `now`, and synced at `synced` if it spawned (lines 5 and 8, after lines
@@ -121,23 +99,18 @@ impl<T> Frame<T> {
     pub(super) fn end(&mut self, synced: u64, now: u64, pool: &mut Pool) -> (u64, u64, Prof) {
         let (span, own) = (self.path_length(now), self.own(now));
         if self.plain {
-            self.close_continuation(pool);
-            return (span, own, std::mem::take(&mut self.continuation));
+            return (span, own, self.continuation.take());
         }
         // What follows the sync is a continuation without children.
         let after = now - synced;
-        let continues = (&mut self.continuation, &mut self.called);
-        let longest = (&mut self.longest_prof, &mut self.spawned);
+        let (continuation, longest) = (&mut self.continuation, &mut self.longest_prof);
         let (span, own, last, other) = if span - after > self.longest {
-            (span, own, continues, longest)
+            (span, own, continuation, longest)
         } else {
-            let (span, own) = (self.longest + after, self.longest_own + after);
-            (span, own, longest, continues)
+            (self.longest + after, self.longest_own + after, longest, continuation)
         };
-        pool.init(other.0);
-        other.1.count = 0;
-        log(last.0, last.1, pool);
-        let mut path = std::mem::take(last.0);
+        pool.init(other);
+        let mut path = last.take();
         pool.union(&mut path, &mut self.before);
         (span, own, path)
     }
@@ -151,14 +124,5 @@ impl<T> Frame<T> {
             pool.init(prof);
         }
         *self = Self::default();
-    }
-}
-
-/// Adds leaves to a profile; they are then none.
-#[inline(always)]
-fn log(prof: &mut Prof, leaves: &mut Leaves, pool: &mut Pool) {
-    if leaves.count > 0 {
-        pool.update(prof, leaves.site, leaves.logged());
-        leaves.count = 0;
     }
 }
