@@ -21,6 +21,12 @@ pub(super) enum Passed {
     Perhaps,
 }
 
+/// The blocks to which there is a way from this one.
+fn behind(plan: &FunctionPlan<'_>, block: usize) -> Vec<usize> {
+    let next = |at: usize| plan.blocks[at].successors.clone();
+    graphs::reverse_post_order(next(block), next)
+}
+
 /// The block E, and for every block whether E was passed before it.
 pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
     let calls =
@@ -48,23 +54,13 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
     }
     // E is the last block that will do. The entry always does, since no block precedes it.
     let good = |&e: &usize| {
-        let mut behind = vec![false; n];
-        let mut starts: Vec<usize> = plan.blocks[e].successors.clone();
-        behind[e] = true;
-        while let Some(at) = starts.pop() {
-            if at == e {
-                return None;
-            }
-            if !std::mem::replace(&mut behind[at], true) {
-                starts.extend(&plan.blocks[at].successors);
-            }
-        }
-        let passed = |i: usize| match behind[i] {
+        let behind: HashSet<usize> = behind(plan, e).into_iter().collect();
+        let passed = |i: usize| match chain(i).contains(&e) {
+            true => Passed::Always,
+            false if behind.contains(&i) => Passed::Perhaps,
             false => Passed::Never,
-            true if chain(i).contains(&e) => Passed::Always,
-            true => Passed::Perhaps,
         };
-        Some((e, (0..n).map(passed).collect()))
+        (!behind.contains(&e)).then(|| (e, (0..n).map(passed).collect()))
     };
     common.iter().rev().find_map(good)
 }
@@ -77,17 +73,8 @@ pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValu
         !block.successors.is_empty() || block.terminator.get_opcode() == InstructionOpcode::Return
     };
     let returns = |from: usize| {
-        let mut seen = vec![false; plan.blocks.len()];
-        let mut ways = plan.blocks[from].successors.clone();
-        while let Some(at) = ways.pop() {
-            if !quiet[at] || !ends_well(&plan.blocks[at]) {
-                return false;
-            }
-            if !std::mem::replace(&mut seen[at], true) {
-                ways.extend(&plan.blocks[at].successors);
-            }
-        }
-        ends_well(&plan.blocks[from])
+        let all = |at: usize| quiet[at] && ends_well(&plan.blocks[at]);
+        ends_well(&plan.blocks[from]) && behind(plan, from).into_iter().all(all)
     };
     let mut last = HashSet::new();
     for (i, block) in plan.blocks.iter().enumerate() {

@@ -118,7 +118,7 @@ macro_rules! for_each_function {
 
         pthread_barrier_init(barrier: Ptr, attributes: Ptr, count: c_uint) -> c_int: [own barrier] [];
         pthread_barrier_destroy(barrier: Ptr) -> c_int: [own barrier] [];
-        pthread_barrier_wait(barrier: Ptr) -> c_int: [own barrier] [own waits];
+        pthread_barrier_wait(barrier: Ptr) -> c_int: [own barrier] [Barrier];
 
         pthread_once(once: Ptr, routine: Routine) -> c_int: [own once] [];
         call_once(once: Ptr, routine: Routine): [own once] [];

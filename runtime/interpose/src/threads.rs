@@ -53,12 +53,30 @@ pub trait Threads {
     fn detach(handle: usize, call: impl FnOnce() -> c_int) -> c_int;
 }
 
-/// Whether a thread with these attributes can be joined; null means the default attributes.
+impl Wanted {
+    /// What the arguments of a function that creates a thread ask for.
+    ///
+    /// # Safety
+    /// The attributes are valid, or null, which means the default ones.
+    #[must_use]
+    pub unsafe fn new(
+        handle: *mut usize,
+        attributes: Ptr,
+        body: usize,
+        argument: Ptr,
+        caller: usize,
+    ) -> Self {
+        // SAFETY: the caller vouches for the attributes.
+        let (joinable, stack) = unsafe { (is_joinable(attributes), stack_size(attributes)) };
+        Wanted { handle, body, argument, caller, joinable, stack }
+    }
+}
+
+/// Whether a thread with these attributes can be joined.
 ///
 /// # Safety
-/// The attributes are valid.
-#[must_use]
-pub unsafe fn is_joinable(attributes: Ptr) -> bool {
+/// The attributes are valid or null.
+unsafe fn is_joinable(attributes: Ptr) -> bool {
     let mut detached = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
         // SAFETY: the caller promises that the attributes are valid.
@@ -71,9 +89,8 @@ pub unsafe fn is_joinable(attributes: Ptr) -> bool {
 /// stack.
 ///
 /// # Safety
-/// The attributes are valid or null, which means the default attributes.
-#[must_use]
-pub unsafe fn stack_size(attributes: Ptr) -> usize {
+/// The attributes are valid or null.
+unsafe fn stack_size(attributes: Ptr) -> usize {
     let (mut low, mut size) = (0, 0);
     if attributes.is_null() {
         let mut default = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -120,59 +137,10 @@ pub unsafe extern "C-unwind" fn run<T: Threads, R>(state: Ptr) -> R {
 #[macro_export]
 macro_rules! thread_functions {
     ($threads:ty, $real:path) => {
-        /// Replaces `pthread_create`.
-        pub(crate) unsafe extern "C-unwind" fn pthread_create(
-            handle: *mut usize,
-            attributes: $crate::threads::Ptr,
-            body: $crate::threads::Body,
-            argument: $crate::threads::Ptr,
-            caller: usize,
-        ) -> ::std::ffi::c_int {
-            // SAFETY: the attributes are the caller's.
-            let joinable = unsafe { $crate::threads::is_joinable(attributes) };
-            // SAFETY: the attributes are the caller's.
-            let stack = unsafe { $crate::threads::stack_size(attributes) };
-            let wanted = $crate::threads::Wanted {
-                handle,
-                body: body as usize,
-                argument,
-                caller,
-                joinable,
-                stack,
-            };
-            <$threads as $crate::threads::Threads>::create(&wanted, |state| {
-                let run: $crate::threads::Body = $crate::threads::run::<$threads, _>;
-                let (body, argument) = state.map_or((body, argument), |state| (run, state));
-                // SAFETY: the arguments are the caller's, or the replacement with the state that it
-                // expects.
-                unsafe { ($real().pthread_create)(handle, attributes, body, argument) }
-            })
+        $crate::thread_functions! { @creates $threads, $real;
+            pthread_create(attributes) $crate::threads::Body;
+            thrd_create() $crate::threads::Body11;
         }
-
-        /// Replaces `thrd_create`.
-        pub(crate) unsafe extern "C-unwind" fn thrd_create(
-            handle: *mut usize,
-            body: $crate::threads::Body11,
-            argument: $crate::threads::Ptr,
-            caller: usize,
-        ) -> ::std::ffi::c_int {
-            let wanted = $crate::threads::Wanted {
-                handle,
-                body: body as usize,
-                argument,
-                caller,
-                joinable: true,
-                // SAFETY: null means the default attributes.
-                stack: unsafe { $crate::threads::stack_size(::std::ptr::null_mut()) },
-            };
-            <$threads as $crate::threads::Threads>::create(&wanted, |state| {
-                let run: $crate::threads::Body11 = $crate::threads::run::<$threads, _>;
-                let (body, argument) = state.map_or((body, argument), |state| (run, state));
-                // SAFETY: the same holds as in `pthread_create`.
-                unsafe { ($real().thrd_create)(handle, body, argument) }
-            })
-        }
-
         $crate::thread_functions! { @joins $threads, $real;
             pthread_join(value: *mut $crate::threads::Ptr);
             pthread_tryjoin_np(value: *mut $crate::threads::Ptr);
@@ -186,6 +154,29 @@ macro_rules! thread_functions {
         }
         $crate::thread_functions! { @detaches $threads, $real; pthread_detach thrd_detach }
     };
+    (@creates $threads:ty, $real:path; $($name:ident($($attributes:ident)?) $body:ty;)*) => {$(
+        #[doc = concat!("Stands in for `", stringify!($name), "`.")]
+        pub(crate) unsafe extern "C-unwind" fn $name(
+            handle: *mut usize,
+            $($attributes: $crate::threads::Ptr,)?
+            body: $body,
+            argument: $crate::threads::Ptr,
+            caller: usize,
+        ) -> ::std::ffi::c_int {
+            let given = [$($attributes,)? ::std::ptr::null_mut()][0];
+            // SAFETY: the attributes are the caller's, or the default ones.
+            let wanted = unsafe {
+                $crate::threads::Wanted::new(handle, given, body as usize, argument, caller)
+            };
+            <$threads as $crate::threads::Threads>::create(&wanted, |state| {
+                let run: $body = $crate::threads::run::<$threads, _>;
+                let (body, argument) = state.map_or((body, argument), |state| (run, state));
+                // SAFETY: the arguments are the caller's, or the replacement with the state that it
+                // expects.
+                unsafe { ($real().$name)(handle, $($attributes,)? body, argument) }
+            })
+        }
+    )*};
     (@joins $threads:ty, $real:path; $($name:ident($($argument:ident: $ty:ty),*);)*) => {$(
         #[doc = concat!("Stands in for `", stringify!($name), "`.")]
         pub(crate) unsafe extern "C-unwind" fn $name(

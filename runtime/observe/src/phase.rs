@@ -76,16 +76,8 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 /// All models, in the order of [`Lane::members`].
 const MODELS: [Model; 3] = [Model::OpenMp, Model::Threads, Model::Marked];
 
-/// The states in which a thread waits for others.
-const WAITS: [State; 7] = [
-    State::Idle,
-    State::Lock,
-    State::Spin,
-    State::Barrier,
-    State::Join,
-    State::Condition,
-    State::Message,
-];
+/// The states in which a thread does not wait for others.
+const OWN: [State; 3] = [State::Running, State::Scheduling, State::Sleep];
 
 /// Skips zeros, which are the usual case: an atomic addition of zero to a cell that other threads
 /// write still costs time.
@@ -201,9 +193,8 @@ impl Instance {
             add(cell, ticks);
         }
         add(&self.sums.pieces, pieces);
-        let waits: u64 = WAITS.iter().map(|state| times[*state as usize]).sum();
-        let total: u64 = times.iter().sum();
-        self.sums.slowest.fetch_max(total.saturating_sub(waits), Relaxed);
+        let own = OWN.map(|state| times[state as usize]).iter().sum();
+        self.sums.slowest.fetch_max(own, Relaxed);
         self.sums.threads.fetch_add(1, Relaxed);
     }
 

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use contech_observation::State;
 
-use crate::real::{Ptr, real};
+use crate::real::real;
 use crate::tls;
 
 /// Runs `call` and counts its time as a wait. If the thread already waits or schedules, that state
@@ -31,9 +31,4 @@ pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
     }
     // SAFETY: the function takes no arguments.
     unsafe { (real().sched_yield)() }
-}
-
-pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller: usize) -> c_int {
-    // SAFETY: the barrier is the caller's.
-    wait(State::Barrier, caller, || unsafe { (real().pthread_barrier_wait)(barrier) })
 }

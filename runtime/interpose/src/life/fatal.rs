@@ -13,31 +13,18 @@ use super::real;
 use crate::kernel::call;
 use crate::memory;
 
-/// The classic signals (signal(7)) whose default action ends the process and that may be handled.
-/// SIGKILL may not be handled.
-const CLASSIC: [c_int; 22] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGUSR1,
-    libc::SIGSEGV,
-    libc::SIGUSR2,
-    libc::SIGPIPE,
-    libc::SIGALRM,
-    libc::SIGTERM,
-    libc::SIGSTKFLT,
-    libc::SIGXCPU,
-    libc::SIGXFSZ,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGPWR,
-    libc::SIGSYS,
+/// The classic signals (signal(7)) whose default action does not end the process, and SIGKILL, which
+/// may not be handled.
+const HARMLESS: [c_int; 9] = [
+    libc::SIGCHLD,
+    libc::SIGCONT,
+    libc::SIGSTOP,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGURG,
+    libc::SIGWINCH,
+    libc::SIGKILL,
 ];
 /// The signals that an instruction causes and causes again when the handler returns. (That of
 /// SIGTRAP is not repeated.)
@@ -50,7 +37,8 @@ pub const LAST: c_int = 64;
 /// Whether the signal's default action ends the process and a handler may replace it.
 #[must_use]
 pub fn is_fatal(signal: c_int) -> bool {
-    CLASSIC.contains(&signal) || (REAL_TIME..=LAST).contains(&signal)
+    let classic = (1..32).contains(&signal) && !HARMLESS.contains(&signal);
+    classic || (REAL_TIME..=LAST).contains(&signal)
 }
 
 /// Whether an instruction of the program caused the signal, which came with this `si_code`. Signals
@@ -103,7 +91,7 @@ mod tests {
         }
         // The C library uses these two itself.
         assert!(!is_fatal(32) && !is_fatal(33));
-        assert_eq!((1..=LAST).filter(|s| is_fatal(*s)).count(), CLASSIC.len() + 31);
+        assert_eq!((1..=LAST).filter(|s| is_fatal(*s)).count(), 22 + 31);
     }
 
     /// Whether a copy of this process that sends itself the signal is ended by it; `None` if there

@@ -22,24 +22,12 @@ macro_rules! exports {
     (@ $name:ident [] $target:path) => {
         $crate::exports!(# $name "jmp {target}"; target = sym $target);
     };
-    (@ $name:ident [caller 0] $target:path) => {
-        $crate::exports!(# $name "mov rdi, qword ptr [rsp]", "jmp {target}"; target = sym $target);
-    };
-    (@ $name:ident [caller 1] $target:path) => {
-        $crate::exports!(# $name "mov rsi, qword ptr [rsp]", "jmp {target}"; target = sym $target);
-    };
-    (@ $name:ident [caller 2] $target:path) => {
-        $crate::exports!(# $name "mov rdx, qword ptr [rsp]", "jmp {target}"; target = sym $target);
-    };
-    (@ $name:ident [caller 3] $target:path) => {
-        $crate::exports!(# $name "mov rcx, qword ptr [rsp]", "jmp {target}"; target = sym $target);
-    };
-    (@ $name:ident [caller 4] $target:path) => {
-        $crate::exports!(# $name "mov r8, qword ptr [rsp]", "jmp {target}"; target = sym $target);
-    };
-    (@ $name:ident [caller 5] $target:path) => {
-        $crate::exports!(# $name "mov r9, qword ptr [rsp]", "jmp {target}"; target = sym $target);
-    };
+    (@ $name:ident [caller 0] $target:path) => { $crate::exports!(% $name "rdi" $target); };
+    (@ $name:ident [caller 1] $target:path) => { $crate::exports!(% $name "rsi" $target); };
+    (@ $name:ident [caller 2] $target:path) => { $crate::exports!(% $name "rdx" $target); };
+    (@ $name:ident [caller 3] $target:path) => { $crate::exports!(% $name "rcx" $target); };
+    (@ $name:ident [caller 4] $target:path) => { $crate::exports!(% $name "r8" $target); };
+    (@ $name:ident [caller 5] $target:path) => { $crate::exports!(% $name "r9" $target); };
     (@ $name:ident [after] $target:path) => { $crate::exports!(@ $name [caller 0] $target); };
     (@ $name:ident [after $a:ident] $target:path) => { $crate::exports!(@ $name [caller 1] $target); };
     (@ $name:ident [after $a:ident $b:ident] $target:path) => { $crate::exports!(@ $name [caller 2] $target); };
@@ -119,6 +107,9 @@ macro_rules! exports {
     };
     (@ $name:ident [elsewhere] $target:ident) => {
         $crate::exports!(# $name concat!("jmp ", stringify!($target), "@PLT"););
+    };
+    (% $name:ident $register:literal $target:path) => {
+        $crate::exports!(# $name concat!("mov ", $register, ", qword ptr [rsp]"), "jmp {target}"; target = sym $target);
     };
     (# $name:ident $($line:expr),*; $($operand:tt)*) => {
         #[doc = concat!("Exported as `", stringify!($name), "`.")]
