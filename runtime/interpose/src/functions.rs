@@ -61,11 +61,11 @@ macro_rules! for_each_function {
 
         pthread_mutex_init(mutex: Ptr, attributes: Ptr) -> c_int: [create] [];
         pthread_mutex_destroy(mutex: Ptr) -> c_int: [destroy] [];
-        pthread_mutex_lock(mutex: Ptr) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [fast];
+        pthread_mutex_lock(mutex: Ptr) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [own locks];
         pthread_mutex_trylock(mutex: Ptr) -> c_int: [attempt Posix MutexLock] [];
         pthread_mutex_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire Posix MutexLock] [Lock];
         pthread_mutex_clocklock(mutex: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix MutexLock] [Lock];
-        pthread_mutex_unlock(mutex: Ptr) -> c_int: [release MutexUnlock] [fast];
+        pthread_mutex_unlock(mutex: Ptr) -> c_int: [release MutexUnlock] [own locks];
 
         mtx_init(mutex: Ptr, kind: c_int) -> c_int: [create] [];
         mtx_destroy(mutex: Ptr): [destroy] [];

@@ -163,11 +163,12 @@ fn search(symbol: &str, version: Option<&str>) -> Option<*mut c_void> {
 }
 
 /// A function of a library that the program may not have, or may load later. It is looked up when
-/// it is first wanted.
+/// it is first wanted. Its address comes first, where [`exports`](crate::exports!) finds it.
+#[repr(C)]
 #[derive(Debug)]
 pub struct LateFunction<F> {
-    name: &'static str,
     address: AtomicPtr<c_void>,
+    name: &'static str,
     function: PhantomData<F>,
 }
 
@@ -178,7 +179,7 @@ impl<F: Copy> LateFunction<F> {
     /// `F` is a function pointer, and the type of the functions of that name.
     #[must_use]
     pub const unsafe fn new(name: &'static str) -> Self {
-        Self { name, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
+        Self { address: AtomicPtr::new(std::ptr::null_mut()), name, function: PhantomData }
     }
 
     /// The function. The program has called it, so there is one; otherwise the result ends the

@@ -18,8 +18,6 @@ macro_rules! observe {
         observe!(@ $name ($($arguments)*) ($($ret)?) $does $state);
     )*};
     (@ $name:ident $arguments:tt $ret:tt $does:tt []) => {};
-    // `locks` exports these functions.
-    (@ $name:ident $arguments:tt $ret:tt $does:tt [fast]) => {};
     (@ $name:ident ($($arg:ident: $ty:ty),*) $ret:tt $does:tt [own $module:ident]) => {
         exports! { $name [after $($arg)*] = crate::$module::$name; }
     };

@@ -6,12 +6,11 @@
 //! for those in between. What the use takes beyond the time of a lock that no other thread uses
 //! counts as time in locks.
 
-use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::ffi::c_int;
 
 use contech_interpose::functions::is_robust;
 use contech_interpose::lookup::LateFunction;
-use contech_interpose::{export_lock, exports, found, in_front_of};
+use contech_interpose::{found, in_front_of};
 use contech_observation::State;
 
 use crate::real::{Ptr, real};
@@ -55,59 +54,29 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
     result
 }
 
-/// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] call next; until the C
-/// library's are known, these are functions that look for them.
-static TRY_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(try_first as *mut c_void);
-static UNLOCK_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(unlock_first as *mut c_void);
-
-export_lock! {
-    pthread_mutex_lock [__contech_observe_tls tls::LEFT_LOCKS]:
-        TRY_MUTEX, libc::EBUSY => mutex_wait, mutex_timed_now
-}
-// The unlock is timed too, because it must wake a thread if others wait for the lock.
-exports! {
-    pthread_mutex_unlock [counted __contech_observe_tls tls::LEFT_LOCKS, unlock_timed_now, caller 1] = UNLOCK_MUTEX;
-}
-
-unsafe extern "C-unwind" fn try_first(mutex: Ptr) -> c_int {
-    let function = real().pthread_mutex_trylock;
-    TRY_MUTEX.store(function as *mut c_void, Relaxed);
-    // SAFETY: the mutex is the caller's.
-    unsafe { function(mutex) }
-}
-
-unsafe extern "C-unwind" fn unlock_first(mutex: Ptr) -> c_int {
-    let function = real().pthread_mutex_unlock;
-    UNLOCK_MUTEX.store(function as *mut c_void, Relaxed);
-    // SAFETY: the mutex is the caller's.
-    unsafe { function(mutex) }
-}
-
-unsafe extern "C-unwind" fn mutex_timed_now(mutex: Ptr, caller: usize) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: Ptr, caller: usize) -> c_int {
     // SAFETY: the mutex is the caller's.
     if unsafe { is_robust(mutex) } {
-        // SAFETY: the arguments are the caller's.
-        return unsafe { mutex_wait(mutex, caller) };
+        return wait_for_mutex(mutex, caller);
     }
-    // SAFETY: the mutex is the caller's.
-    let call = || unsafe { (real().pthread_mutex_trylock)(mutex) };
-    match timed(tls::block().lock_gap(), caller, true, call) {
-        // SAFETY: the arguments are the caller's.
-        libc::EBUSY => unsafe { mutex_wait(mutex, caller) },
+    // SAFETY: as above.
+    match sampled(caller, true, || unsafe { (real().pthread_mutex_trylock)(mutex) }) {
+        libc::EBUSY => wait_for_mutex(mutex, caller),
         result => result,
     }
 }
 
-unsafe extern "C-unwind" fn mutex_wait(mutex: Ptr, caller: usize) -> c_int {
-    // SAFETY: the mutex is the caller's.
+#[cold]
+#[inline(never)]
+fn wait_for_mutex(mutex: Ptr, caller: usize) -> c_int {
+    // SAFETY: the mutex is the program's, which locks it.
     wait(State::Lock, caller, || unsafe { (real().pthread_mutex_lock)(mutex) })
 }
 
-unsafe extern "C-unwind" fn unlock_timed_now(mutex: Ptr, caller: usize) -> c_int {
+/// The unlock is timed too, because it must wake a thread if others wait for the lock.
+pub(crate) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: Ptr, caller: usize) -> c_int {
     // SAFETY: the mutex is the caller's.
-    timed(tls::block().lock_gap(), caller, false, || unsafe {
-        (real().pthread_mutex_unlock)(mutex)
-    })
+    sampled(caller, false, || unsafe { (real().pthread_mutex_unlock)(mutex) })
 }
 
 found! {

@@ -30,8 +30,6 @@ const LOCKS: usize = 7;
 pub(crate) const CALLER: usize = 8;
 /// Offset of [`Block::left`] in bytes.
 pub(crate) const LEFT: usize = 16;
-/// Offset of the element of [`Block::left`] for locks.
-pub(crate) const LEFT_LOCKS: usize = LEFT + 4 * LOCKS;
 /// After this (estimated) number of uses of locks, a thread has enough timed uses, and fewer of
 /// them are timed.
 const MANY_LOCKS: u64 = 20_000;
@@ -75,7 +73,7 @@ impl Block {
     /// is timed, and about every 192nd after many uses.
     #[cold]
     #[inline(never)]
-    pub(crate) fn lock_gap(&self) -> u64 {
+    fn lock_gap(&self) -> u64 {
         match lane() {
             Some(lane) if lane.locks.load(Relaxed) >= MANY_LOCKS => self.gap(LOCKS, 128, 25),
             _ => self.gap(LOCKS, 33, 26),

@@ -44,8 +44,7 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     for note in &notes {
         say(note);
     }
-    let totals = profile.shadow.so_far();
-    let whole = Sum::one(totals.work, totals.span).map(|amount| to_ns(amount, ns));
+    let whole = profile.shadow.so_far().map(|amount| to_ns(amount, ns));
     let (work, span, parallelism) = (whole.work, whole.span, whole.parallelism());
     say(&format!("work {work}{unit}, span {span}{unit}, parallelism {parallelism:.2}"));
     let document = Document {

@@ -15,4 +15,4 @@ pub mod source;
 mod stack;
 
 pub use measure::{Measure, Sum};
-pub use shadow::{Kind, Shadow, Site, Totals};
+pub use shadow::{Kind, Shadow, Site};

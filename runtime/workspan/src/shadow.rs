@@ -11,7 +11,7 @@ mod frame;
 use serde::{Deserialize, Serialize};
 
 use self::frame::Frame;
-use crate::measure::{Above, Invocation, Measure};
+use crate::measure::{Above, Invocation, Measure, Sum};
 use crate::prof::Pool;
 use crate::stack::Stack;
 
@@ -47,15 +47,6 @@ pub struct Site {
     pub caller: u32,
     /// Whether it is a call or a spawn.
     pub kind: Kind,
-}
-
-/// Work and span of a whole computation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Time of everything executed.
-    pub work: u64,
-    /// Length of the longest path.
-    pub span: u64,
 }
 
 /// What is known of a call site.
@@ -213,13 +204,13 @@ impl<T: Copy + Default> Shadow<T> {
 
     /// G returns to F, which called it (lines 5-7) or spawned it (lines 8-13); a function syncs
     /// before it returns. Returns the work and span of the invocation.
-    pub fn leave(&mut self) -> Option<Totals> {
+    pub fn leave(&mut self) -> Option<Sum> {
         self.leave_at(self.now, self.now)
     }
 
     /// The same, where G returns at `now`, and synced at `synced` if it spawned.
     #[inline(always)]
-    pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Totals> {
+    pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Sum> {
         let (g, f) = self.stack.pop()?;
         let pool = &mut self.pool;
         let (span, local_span, mut path) = g.end(synced, now, pool);
@@ -252,7 +243,7 @@ impl<T: Copy + Default> Shadow<T> {
                 }
             }
         }
-        Some(Totals { work, span })
+        Some(Sum::one(work, span))
     }
 
     /// The on-work profile of the invocations of a call site completed so far.
@@ -288,13 +279,13 @@ impl<T: Copy + Default> Shadow<T> {
 
     /// Work and span up to now, as if every running invocation returned now.
     #[must_use]
-    pub fn so_far(&self) -> Totals {
+    pub fn so_far(&self) -> Sum {
         let stack = self.stack.above();
         let (mut span, mut until) = (0, self.now);
         for frame in stack.iter().rev() {
             span = frame.longest.max(frame.path_length(until) + span);
             until = frame.since;
         }
-        Totals { work: stack.first().map_or(0, |f| self.now - f.since), span }
+        Sum::one(stack.first().map_or(0, |f| self.now - f.since), span)
     }
 }

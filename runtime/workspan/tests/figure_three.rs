@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan::{Kind, Measure, Shadow, Site, Totals};
+use workspan::{Kind, Measure, Shadow, Site, Sum};
 
 const MAIN: u32 = 0;
 const FIB: u32 = 1;
@@ -24,7 +24,7 @@ fn fib(shadow: &mut Shadow, at: Site, n: u32) {
     shadow.leave();
 }
 
-fn fib_profile(n: u32) -> (Shadow, Totals) {
+fn fib_profile(n: u32) -> (Shadow, Sum) {
     let mut shadow = Shadow::default();
     shadow.enter(site(0, 2, Kind::Call), ());
     fib(&mut shadow, site(13, MAIN, Kind::Call), n);
@@ -130,9 +130,9 @@ fn the_middle_of_a_run_shows_the_path_so_far() {
     shadow.advance(10);
     shadow.leave();
     shadow.advance(4);
-    assert_eq!(shadow.so_far(), Totals { work: 17, span: 13 });
+    assert_eq!(shadow.so_far(), Sum::one(17, 13));
     assert_eq!(on_span(&shadow)[&1].local.span, 10);
     shadow.sync();
     shadow.advance(1);
-    assert_eq!(shadow.leave(), Some(Totals { work: 18, span: 14 }));
+    assert_eq!(shadow.leave(), Some(Sum::one(18, 14)));
 }

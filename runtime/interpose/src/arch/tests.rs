@@ -9,7 +9,7 @@ use std::sync::atomic::{
 
 use super::*;
 use crate::memory::{self, Errno};
-use crate::{export_lock, exports, flush_stubs, thread_block};
+use crate::{exports, flush_stubs, thread_block};
 
 #[test]
 fn the_clock_goes_on_at_a_rate() {
@@ -181,18 +181,13 @@ extern "C" fn destroys() {
     SLOW.fetch_add(1, Relaxed);
     std::hint::black_box(sum(1, 2, 3));
 }
-extern "C" fn slow(a: usize, caller: usize) -> usize {
+extern "C" fn slow(a: usize, b: usize) -> usize {
     SLOW.fetch_add(1, Relaxed);
-    a + usize::from(caller != 0)
-}
-extern "C" fn attempt(lock: *const [c_int; 10]) -> c_int {
-    // SAFETY: the test passes a pointer to such words.
-    unsafe { (*lock)[0] }
+    a + b
 }
 
 static SLOW: AtomicUsize = AtomicUsize::new(0);
 static REAL: AtomicPtr<libc::c_void> = AtomicPtr::new(sum as *mut libc::c_void);
-static ATTEMPT: AtomicPtr<libc::c_void> = AtomicPtr::new(attempt as *mut libc::c_void);
 
 exports! {
     contech_interpose_test_plain = sum;
@@ -201,10 +196,7 @@ exports! {
     contech_interpose_test_before [before] = chooses;
     contech_interpose_test_keeping [keeping] = destroys;
     contech_interpose_test_through [through] = REAL;
-    contech_interpose_test_counted [counted contech_interpose_test_block offset_of!(Block, left), slow, caller 1] = REAL;
-}
-export_lock! {
-    contech_interpose_test_lock [contech_interpose_test_block offset_of!(Block, left)]: ATTEMPT, libc::EBUSY => second, slow
+    contech_interpose_test_counted [counted contech_interpose_test_block offset_of!(Block, left), slow] = REAL;
 }
 
 type Function = extern "C" fn(usize, usize, usize) -> usize;
@@ -240,23 +232,11 @@ fn stubs_pass_arguments_on_and_add_their_caller() {
 }
 
 #[test]
-fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
-    let (counted, lock) = (stub(contech_interpose_test_counted), stub(contech_interpose_test_lock));
+fn counted_stubs_take_the_slow_way_when_the_count_is_up() {
+    let counted = stub(contech_interpose_test_counted);
     block().left.store(1, Relaxed);
     assert_eq!(counted(1, 2, 3), 321, "one is left");
-    assert_eq!(counted(1, 2, 3), 2, "none is left: the slow function has argument and caller");
-    block().left.store(9, Relaxed);
-    // What the attempt finds, and whether the mutex is robust.
-    let tried = |found: c_int, robust: c_int| {
-        let words = [found, 0, 0, 0, robust, 0, 0, 0, 0, 0];
-        lock((&raw const words).expose_provenance(), 0, 0)
-    };
-    assert_eq!(tried(0, 0), 0, "the lock is free");
-    let waits = tried(libc::EBUSY, 0);
-    assert!(waits > 4096, "the function that waits was told its caller");
-    assert!(tried(0, 16) > 4096, "a robust mutex is not tried first");
-    block().left.store(0, Relaxed);
-    assert_eq!(lock(7, 0, 0), 8, "a timed call");
+    assert_eq!(counted(1, 2, 3), 3, "none is left");
 }
 
 thread_local! {

@@ -3,7 +3,7 @@
 //! timed one. The other calls cost two more instructions.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_interpose::{exports, found};
 use contech_observation::State;
@@ -15,20 +15,14 @@ type Ptr = *mut c_void;
 
 macro_rules! timed {
     ($($index:literal $name:ident, $real:ident, $slow:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
-        /// The function itself; until it is known, the observer's function that looks for it.
-        static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
-
+        found! { static $real = $name($($ty),*) -> $ret; }
         exports! {
             $name [counted __contech_observe_tls tls::LEFT + 4 * $index, $slow] = $real;
         }
 
         unsafe extern "C-unwind" fn $slow($($arg: $ty),*) -> $ret {
-            found! { static FOUND = $name($($ty),*) -> $ret; }
-            let real = FOUND.get();
-            // Other threads read the static at each call, so it is written once.
-            if $real.load(Relaxed) != real as *mut c_void {
-                $real.store(real as *mut c_void, Relaxed);
-            }
+            // The first call of a thread comes here, so it is known when the stub jumps to it.
+            let real = $real.get();
             // SAFETY: the caller's arguments are passed on.
             time($index, || unsafe { real($($arg),*) })
         }

@@ -12,7 +12,6 @@
 /// | `[keeping]` | calls the function, with every general register as it was afterwards |
 /// | `[through]` | jumps to where the static that is named points |
 /// | `[counted BLOCK OFFSET, SLOW]` | counts down a word of the calling thread's block and does the same; where the word was zero, jumps to the function SLOW |
-/// | `[counted BLOCK OFFSET, SLOW, caller 1]` | the same; SLOW takes the address of the caller as second argument |
 /// | `[elsewhere]` | jumps to the symbol of another library |
 #[macro_export]
 macro_rules! exports {
@@ -94,17 +93,6 @@ macro_rules! exports {
             "jmp qword ptr [rip + {real}]";
             left = const $offset, slow = sym $slow, real = sym $real);
     };
-    (@ $name:ident [counted $block:ident $offset:expr, $slow:path, caller 1] $real:path) => {
-        $crate::exports!(# $name
-            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
-            "sub dword ptr fs:[rax + {left}], 1",
-            "jb 2f",
-            "jmp qword ptr [rip + {real}]",
-            "2:",
-            "mov rsi, qword ptr [rsp]",
-            "jmp {slow}";
-            left = const $offset, slow = sym $slow, real = sym $real);
-    };
     (@ $name:ident [elsewhere] $target:ident) => {
         $crate::exports!(# $name concat!("jmp ", stringify!($target), "@PLT"););
     };
@@ -119,37 +107,5 @@ macro_rules! exports {
         pub(crate) extern "C-unwind" fn $name() {
             ::std::arch::naked_asm!(".cfi_startproc", $($line,)* ".cfi_endproc", $($operand)*)
         }
-    };
-}
-
-/// Exports a function that takes a mutex. The stub costs eleven instructions if the mutex is free
-/// and the call is not one to time. It counts down a word of the calling thread's block; if the
-/// word was zero, it jumps to `timed`. Otherwise it calls `attempt` and jumps to `wait` if the
-/// result is `busy`, or at once if the mutex is robust ([`crate::functions::is_robust`]). `timed`
-/// and `wait` take the mutex and the address of the caller.
-#[macro_export]
-macro_rules! export_lock {
-    ($name:ident [$block:ident $offset:expr]: $attempt:path, $busy:expr => $wait:path, $timed:path) => {
-        $crate::exports!(# $name
-            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
-            "sub dword ptr fs:[rax + {left}], 1",
-            "jb 2f",
-            "test byte ptr [rdi + 16], 16",
-            "jnz 3f",
-            "push rdi",
-            ".cfi_adjust_cfa_offset 8",
-            "call qword ptr [rip + {attempt}]",
-            "pop rdi",
-            ".cfi_adjust_cfa_offset -8",
-            "cmp eax, {busy}",
-            "je 3f",
-            "ret",
-            "2:",
-            "mov rsi, qword ptr [rsp]",
-            "jmp {timed}",
-            "3:",
-            "mov rsi, qword ptr [rsp]",
-            "jmp {wait}";
-            left = const $offset, attempt = sym $attempt, busy = const $busy, timed = sym $timed, wait = sym $wait);
     };
 }
