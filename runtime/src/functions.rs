@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use contech_interpose::functions::{C11, Posix, Semaphore};
+use contech_interpose::threads::Threads;
 use contech_interpose::{exports, for_each_function};
 use contech_trace::event::SyncOp;
 use libc::timespec;
@@ -11,6 +12,7 @@ use crate::active::active;
 use crate::channel;
 use crate::condition;
 use crate::real::{Ptr, Time, real};
+use crate::threads::Recorded;
 
 /// Exports each function. It passes the call on, and records it if the caller's calls are recorded.
 macro_rules! record {
@@ -20,6 +22,12 @@ macro_rules! record {
     (@ $name:ident $arguments:tt $ret:tt []) => {};
     (@ $name:ident ($($arg:ident: $ty:ty),*) $ret:tt [own $module:ident]) => {
         exports! { $name [after $($arg)*] = crate::$module::$name; }
+    };
+    (@ $name:ident ($thread:ident: $thread_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [join]) => {
+        record!(hook $name ($thread: $thread_ty $(, $arg: $ty)*) $ret caller call => Recorded::join($thread, caller, call));
+    };
+    (@ $name:ident ($thread:ident: $thread_ty:ty) $ret:tt [detach]) => {
+        record!(hook $name ($thread: $thread_ty) $ret _caller call => Recorded::detach($thread, call));
     };
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [create]) => {
         record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => a.create($o, 0, call));
@@ -103,15 +111,18 @@ macro_rules! record {
             exports! { $name [after $($arg)*] = hook; }
         };
     };
-    (by $caller:path, $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
+    (by $by:path, $name:ident $arguments:tt $ret:tt $a:ident $call:ident => $recorded:expr) => {
+        record!(hook $name $arguments $ret caller $call => match $by(caller) {
+            Some($a) => $recorded,
+            None => $call(),
+        });
+    };
+    (hook $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $caller:ident $call:ident => $does:expr) => {
         const _: () = {
-            unsafe extern "C-unwind" fn hook($($arg: $ty,)* caller: usize) $(-> $ret)? {
+            unsafe extern "C-unwind" fn hook($($arg: $ty,)* $caller: usize) $(-> $ret)? {
                 // SAFETY: the caller's arguments are passed on.
                 let $call = || unsafe { (real().$name)($($arg),*) };
-                match $caller(caller) {
-                    Some($a) => $recorded,
-                    None => $call(),
-                }
+                $does
             }
             exports! { $name [after $($arg)*] = hook; }
         };

@@ -108,7 +108,7 @@ pub(crate) extern "C" fn before_thrd_exit() -> usize {
 }
 
 /// Records the program's threads.
-struct Recorded;
+pub(crate) struct Recorded;
 
 impl Threads for Recorded {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {

@@ -21,6 +21,7 @@ pub type Routine = unsafe extern "C-unwind" fn();
 ///
 /// | what it does | recorded |
 /// |---|---|
+/// | `join`, `detach` | what its [`Threads`](crate::threads::Threads) do |
 /// | `create`, `create with ARGUMENT` | a new object, with a number |
 /// | `destroy` | the end of an object |
 /// | `acquire FAMILY OP` | OP, or that it was in vain |
@@ -39,8 +40,8 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `own MODULE` | whatever the listener's function of that name does |
 /// | nothing | nothing |
 ///
-/// The wait states are those of the observation; `own MODULE` has the same meaning as above; an
-/// empty bracket means that the function is not observed. TRY must end as the function itself would
+/// The wait states are those of the observation; `own MODULE`, `join` and `detach` have the same
+/// meaning as above; an empty bracket means that the function is not observed. TRY must end as the function itself would
 /// end, or say that the object is busy. Functions with a time have none, because they refuse a
 /// wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the families, which differ in how
 /// their functions report results.
@@ -50,14 +51,14 @@ pub type Routine = unsafe extern "C-unwind" fn();
 macro_rules! for_each_function {
     ($listener:ident! $({$($own:tt)*})?) => { $listener! { $({$($own)*})?
         pthread_create(handle: *mut usize, attributes: Ptr, body: Body, argument: Ptr) -> c_int: [own threads] [own threads];
-        pthread_join(thread: usize, value: *mut Ptr) -> c_int: [own threads] [own threads];
-        pthread_tryjoin_np(thread: usize, value: *mut Ptr) -> c_int: [own threads] [own threads];
-        pthread_timedjoin_np(thread: usize, value: *mut Ptr, until: Time) -> c_int: [own threads] [own threads];
-        pthread_clockjoin_np(thread: usize, value: *mut Ptr, clock: c_int, until: Time) -> c_int: [own threads] [own threads];
-        pthread_detach(thread: usize) -> c_int: [own threads] [own threads];
+        pthread_join(thread: usize, value: *mut Ptr) -> c_int: [join] [join];
+        pthread_tryjoin_np(thread: usize, value: *mut Ptr) -> c_int: [join] [join];
+        pthread_timedjoin_np(thread: usize, value: *mut Ptr, until: Time) -> c_int: [join] [join];
+        pthread_clockjoin_np(thread: usize, value: *mut Ptr, clock: c_int, until: Time) -> c_int: [join] [join];
+        pthread_detach(thread: usize) -> c_int: [detach] [detach];
         thrd_create(handle: *mut usize, body: Body11, argument: Ptr) -> c_int: [own threads] [own threads];
-        thrd_join(thread: usize, value: *mut c_int) -> c_int: [own threads] [own threads];
-        thrd_detach(thread: usize) -> c_int: [own threads] [own threads];
+        thrd_join(thread: usize, value: *mut c_int) -> c_int: [join] [join];
+        thrd_detach(thread: usize) -> c_int: [detach] [detach];
 
         pthread_mutex_init(mutex: Ptr, attributes: Ptr) -> c_int: [create] [];
         pthread_mutex_destroy(mutex: Ptr) -> c_int: [destroy] [];

@@ -33,7 +33,7 @@ pub struct Wanted {
 }
 
 /// What a library does about threads. [`thread_functions`](crate::thread_functions) makes the
-/// exported functions from an implementation.
+/// functions that create threads from an implementation.
 pub trait Threads {
     /// Creates a thread with `call`, which gets the new thread's state if the thread is to have
     /// one.
@@ -131,7 +131,7 @@ pub unsafe extern "C-unwind" fn run<T: Threads, R>(state: Ptr) -> R {
     result
 }
 
-/// Defines the functions that create, join and detach threads, for a type that implements
+/// Defines the functions that create threads, for a type that implements
 /// [`Threads`](crate::threads::Threads). The functions are to be exported with their callers'
 /// places; `real` gives the table of the real functions.
 #[macro_export]
@@ -141,18 +141,6 @@ macro_rules! thread_functions {
             pthread_create(attributes) $crate::threads::Body;
             thrd_create() $crate::threads::Body11;
         }
-        $crate::thread_functions! { @joins $threads, $real;
-            pthread_join(value: *mut $crate::threads::Ptr);
-            pthread_tryjoin_np(value: *mut $crate::threads::Ptr);
-            pthread_timedjoin_np(value: *mut $crate::threads::Ptr, until: *const ::libc::timespec);
-            pthread_clockjoin_np(
-                value: *mut $crate::threads::Ptr,
-                clock: ::std::ffi::c_int,
-                until: *const ::libc::timespec
-            );
-            thrd_join(value: *mut ::std::ffi::c_int);
-        }
-        $crate::thread_functions! { @detaches $threads, $real; pthread_detach thrd_detach }
     };
     (@creates $threads:ty, $real:path; $($name:ident($($attributes:ident)?) $body:ty;)*) => {$(
         #[doc = concat!("Stands in for `", stringify!($name), "`.")]
@@ -175,29 +163,6 @@ macro_rules! thread_functions {
                 // expects.
                 unsafe { ($real().$name)(handle, $($attributes,)? body, argument) }
             })
-        }
-    )*};
-    (@joins $threads:ty, $real:path; $($name:ident($($argument:ident: $ty:ty),*);)*) => {$(
-        #[doc = concat!("Stands in for `", stringify!($name), "`.")]
-        pub(crate) unsafe extern "C-unwind" fn $name(
-            handle: usize,
-            $($argument: $ty,)*
-            caller: usize,
-        ) -> ::std::ffi::c_int {
-            // SAFETY: the caller's arguments are passed on.
-            let call = || unsafe { ($real().$name)(handle, $($argument),*) };
-            <$threads as $crate::threads::Threads>::join(handle, caller, call)
-        }
-    )*};
-    (@detaches $threads:ty, $real:path; $($name:ident)*) => {$(
-        #[doc = concat!("Stands in for `", stringify!($name), "`.")]
-        pub(crate) unsafe extern "C-unwind" fn $name(
-            handle: usize,
-            _caller: usize,
-        ) -> ::std::ffi::c_int {
-            // SAFETY: the caller's argument is passed on.
-            let call = || unsafe { ($real().$name)(handle) };
-            <$threads as $crate::threads::Threads>::detach(handle, call)
         }
     )*};
 }

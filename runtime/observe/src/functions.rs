@@ -3,12 +3,14 @@
 use std::ffi::{c_int, c_uint};
 
 use contech_interpose::functions::{Answer, C11, Family, Posix, Semaphore};
+use contech_interpose::threads::Threads;
 use contech_interpose::{exports, for_each_function};
 use contech_observation::State;
 use libc::timespec;
 
 use crate::locks::sampled;
 use crate::real::{Ptr, Time, real};
+use crate::threads::Observed;
 use crate::waits::wait;
 
 /// Exports each observed function as a hook that passes the call on and notes that the thread
@@ -20,6 +22,12 @@ macro_rules! observe {
     (@ $name:ident $arguments:tt $ret:tt $does:tt []) => {};
     (@ $name:ident ($($arg:ident: $ty:ty),*) $ret:tt $does:tt [own $module:ident]) => {
         exports! { $name [after $($arg)*] = crate::$module::$name; }
+    };
+    (@ $name:ident ($thread:ident: $thread_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt $does:tt [join]) => {
+        observe!(# $name ($thread: $thread_ty $(, $arg: $ty)*) $ret caller call => Observed::join($thread, caller, call));
+    };
+    (@ $name:ident ($thread:ident: $thread_ty:ty) $ret:tt $does:tt [detach]) => {
+        observe!(# $name ($thread: $thread_ty) $ret _caller call => Observed::detach($thread, call));
     };
     // The clock is not read for a lock or semaphore that is free.
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire Semaphore $op:ident $try:ident] [$state:ident]) => {

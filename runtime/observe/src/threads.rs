@@ -60,7 +60,7 @@ pub(crate) fn end(lane: &'static Lane) {
 }
 
 /// The observer's part in the functions that create and join threads.
-struct Observed;
+pub(crate) struct Observed;
 
 impl Threads for Observed {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {
