@@ -153,7 +153,7 @@ impl Lane {
     /// Clears what was measured before the region of interest.
     #[inline]
     fn catch_up(&self) {
-        if self.epoch.load(Relaxed) != clock::epoch() {
+        if self.is_old() {
             self.forget();
         }
     }
@@ -182,8 +182,7 @@ impl Lane {
     /// Number of bins that may have something in them. The memory of the others is not touched.
     fn used_bins(&self, wider: u32) -> usize {
         let last = self.since.load(Relaxed).saturating_sub(clock::zero()) >> (FIRST_SHIFT + wider);
-        let all = self.epoch.load(Relaxed) != clock::epoch();
-        usize::try_from(last + 1).map_or(BINS, |n| if all { BINS } else { n.min(BINS) })
+        if self.is_old() { BINS } else { usize::try_from(last + 1).map_or(BINS, |n| n.min(BINS)) }
     }
 
     /// Puts the thread in another state, and counts the time since the last change for the state it
@@ -353,8 +352,23 @@ impl Lane {
         parts(self.state(), since, self.idle_from.load(Relaxed), now)
     }
 
+    /// Whether what was measured is from before the region of interest.
+    #[inline]
     fn is_old(&self) -> bool {
         self.epoch.load(Relaxed) != clock::epoch()
+    }
+
+    /// The sums, as far as they count.
+    fn known(&self, cells: &Cells) -> Ticks {
+        if self.is_old() { [0; State::COUNT] } else { load(cells) }
+    }
+
+    fn times_until(&self, now: u64) -> Ticks {
+        let mut times = self.known(&self.times);
+        for (state, from, to) in self.current(now) {
+            times[state] += to - from;
+        }
+        times
     }
 
     /// Number of tasks begun and parts of loops taken.
@@ -364,13 +378,7 @@ impl Lane {
 
     /// Time by state until `now`.
     pub(crate) fn times(&self, now: u64) -> Ticks {
-        self.consistent(|| {
-            let mut times = if self.is_old() { [0; State::COUNT] } else { load(&self.times) };
-            for (state, from, to) in self.current(now) {
-                times[state] += to - from;
-            }
-            times
-        })
+        self.consistent(|| self.times_until(now))
     }
 
     /// The whole lane until `now`, or until the thread's last write if that is later.
@@ -379,19 +387,14 @@ impl Lane {
             let old = self.is_old();
             let now = now.max(if old { 0 } else { self.since() });
             let zero = clock::zero();
-            let mut shift = FIRST_SHIFT + self.wider.load(Relaxed);
-            if old {
-                shift = FIRST_SHIFT;
-            }
+            let mut shift = FIRST_SHIFT + if old { 0 } else { self.wider.load(Relaxed) };
             let used = if old { 0 } else { self.used_bins(shift - FIRST_SHIFT) };
             let mut bins: Vec<Ticks> = self.bins[..used].iter().map(load).collect();
             while now.saturating_sub(zero) >> shift >= BINS as u64 {
                 bins = halved(&bins);
                 shift += 1;
             }
-            let mut times = if old { [0; State::COUNT] } else { load(&self.times) };
             for (state, from, to) in self.current(now) {
-                times[state] += to - from;
                 each_bin(from - zero, to - zero, shift, |bin, ticks| {
                     if bins.len() <= bin {
                         bins.resize(bin + 1, [0; State::COUNT]);
@@ -399,7 +402,7 @@ impl Lane {
                     bins[bin][state] += ticks;
                 });
             }
-            let counts = if old { [0; State::COUNT] } else { load(&self.counts) };
+            let (times, counts) = (self.times_until(now), self.known(&self.counts));
             Reading { at: now, times, counts, shift, bins }
         })
     }

@@ -125,18 +125,8 @@ fn opened(first: fn()) -> Option<Within> {
     Within::at_once().or_else(|| if open(first) { Within::at_once() } else { None })
 }
 
-/// Calls `f` with the owner's profile, after every event so far is taken into it, if there is a
-/// profile.
-fn with(f: impl FnOnce(&mut Profile, u64)) {
-    if OWNER.load(Ordering::Relaxed) != 0
-        && let Some(mut within) = opened(|| ())
-    {
-        let now = within.read(false);
-        f(within.profile, now);
-    }
-}
-
-/// The same, which starts the profiler. A call that was marked as a spawn is no longer one.
+/// Calls `f` with the owner's profile, after every event so far is taken into it. A call that was
+/// marked as a spawn is no longer one.
 pub(super) fn with_own(first: fn(), f: impl FnOnce(&mut Profile, u64)) {
     if let Some(mut within) = opened(first) {
         within.state.spawn.store(0, Ordering::Relaxed);
@@ -159,10 +149,16 @@ pub(crate) fn write_at_the_end() {
 
 /// Writes the profile of what has completed.
 pub(crate) fn write_now(when: When) {
-    with(|profile, now| {
-        profile.advance(now);
-        write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
-    });
+    if OWNER.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    with_own(
+        || (),
+        |profile, now| {
+            profile.advance(now);
+            write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
+        },
+    );
 }
 
 /// Number of readings of the log so far, and the cycles that they took. Only calls outside of

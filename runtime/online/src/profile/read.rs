@@ -33,19 +33,14 @@ impl Profile {
         if read > 0 {
             reading = reading.after(&new.events[0]);
         }
-        for event in &new.events[read..split.max(read)] {
-            match self.take(event, reading) {
-                Some(after) => reading = after,
-                None => break,
+        for event in &new.events[read..] {
+            if read == split {
+                // The time of the foreign code is this event's own, or lies before it.
+                self.clock.ends(reading.of(event), foreign);
             }
+            let Some(after) = self.take(event, reading) else { break };
+            reading = after;
             read += 1;
-        }
-        if read == split
-            && let Some(event) = new.events.get(split)
-        {
-            // The time of the foreign code is this event's own, or lies before it.
-            self.clock.ends(reading.of(event), foreign);
-            read += usize::from(self.take_last(event, reading).is_some());
         }
         (read, self.clock.done())
     }
@@ -69,12 +64,6 @@ impl Profile {
         };
         let slot = self.slot(last.slot.load(Relaxed));
         begun.what.load(Relaxed) == 0 && slot < self.stack.size && slot >= self.top().slot
-    }
-
-    /// Takes the event that the time of foreign code is attributed to.
-    #[inline(never)]
-    fn take_last(&mut self, event: &Event, reading: Reading) -> Option<Reading> {
-        self.take(event, reading)
     }
 
     /// Takes an event; `None` if it is not whole.
