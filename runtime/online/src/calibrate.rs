@@ -8,7 +8,6 @@ use contech_interpose::arch::ticks;
 use workspan::abi::{self, Function};
 
 use crate::clock::{Cost, EVENT_BITS};
-use crate::hooks::gate::readings;
 use crate::log::event;
 
 unsafe extern "C" {
@@ -24,16 +23,19 @@ const ROUNDS: u64 = 4;
 /// Readings in a row.
 const ROW: u64 = 16;
 
+/// Tells the number of readings of the log so far, and the cycles that they took.
+type Readings = fn() -> (u64, u64);
+
 /// What events cost, measured with a profile that is thrown away.
-pub(crate) fn calibrate() -> Cost {
+pub(crate) fn calibrate(readings: Readings) -> Cost {
     let stage = std::hint::black_box(Stage {
         functions: [16, 17].map(|code| Function { code, number: Cell::new(0) }),
         slots: [64; DEPTH + 1],
     });
     let read = || (0..ROW).for_each(|_| contech_ws_due());
-    let reading = least(read).cycles / ROW;
-    let bare = least(|| stage.bare(DEPTH));
-    let told = least(|| stage.tree(DEPTH));
+    let reading = least(readings, read).cycles / ROW;
+    let bare = least(readings, || stage.bare(DEPTH));
+    let told = least(readings, || stage.tree(DEPTH));
     let events = 3 * (1_u64 << DEPTH) - 2;
     let between = told.cycles.saturating_sub(bare.cycles + told.readings * reading);
     Cost { event: (between << EVENT_BITS) / events, reading }
@@ -48,7 +50,7 @@ struct Took {
 }
 
 /// The least of several times.
-fn least(f: impl Fn()) -> Took {
+fn least(readings: Readings, f: impl Fn()) -> Took {
     let mut least = Took { cycles: u64::MAX, readings: 0 };
     for _ in 0..TIMES {
         let before = readings();

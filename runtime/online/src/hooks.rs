@@ -7,26 +7,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use contech_interpose::exports;
 use workspan::abi;
 
-pub(crate) mod gate;
+mod gate;
 mod start;
-
-pub(crate) use gate::{write_at_the_end, write_now};
-use start::start;
 
 // `workspan::abi::DUE`.
 exports! {
-    contech_ws_due [keeping] = due;
-}
-
-/// Reads the log.
-extern "C" fn due() {
-    gate::due(start);
+    contech_ws_due [keeping] = gate::due;
 }
 
 /// Marks the next call as a spawn (`contech/cilk.h`, in code that is not instrumented).
 #[unsafe(no_mangle)]
 extern "C" fn contech_cilk_spawn() {
-    if let Some(state) = gate::owners(start) {
+    if let Some(state) = gate::owners() {
         state.spawn.store(abi::SPAWN, Relaxed);
     }
 }
@@ -35,5 +27,5 @@ extern "C" fn contech_cilk_spawn() {
 /// instrumented).
 #[unsafe(no_mangle)]
 extern "C" fn contech_cilk_sync() {
-    gate::with_own(start, |profile, now| profile.sync(None, now));
+    gate::with_own(|profile, now| profile.sync(None, now));
 }

@@ -10,7 +10,6 @@
 
 mod calibrate;
 mod clock;
-mod ends;
 mod hooks;
 mod log;
 mod profile;
