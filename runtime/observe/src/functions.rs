@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_interpose::functions::{Answer, C11, Family, Posix, Semaphore};
+use contech_interpose::functions::{C11, Family, Posix, Semaphore};
 use contech_interpose::threads::Threads;
 use contech_interpose::{exports, for_each_function};
 use contech_observation::State;
@@ -30,23 +30,15 @@ macro_rules! observe {
         observe!(# $name ($thread: $thread_ty) $ret _caller call => Observed::detach($thread, call));
     };
     // The clock is not read for a lock or semaphore that is free.
-    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire Semaphore $op:ident $try:ident] [$state:ident]) => {
-        observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
-            // SAFETY: the caller's semaphore.
-            if let Some(result) = Semaphore::try_first(|| unsafe { (real().$try)($o) }) {
-                return result;
-            }
-            wait(State::$state, caller, call)
-        });
-    };
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident $try:ident] [$state:ident]) => {
         observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
-            // SAFETY: the caller's lock.
-            let result = sampled(caller, true, || unsafe { (real().$try)($o) });
-            if $family::answer(result) != Answer::Busy {
-                return result;
-            }
-            wait(State::$state, caller, call)
+            // SAFETY: the caller's lock or semaphore.
+            let attempt = || unsafe { (real().$try)($o) };
+            let free = $family::try_first(|| match State::$state {
+                State::Condition => attempt(),
+                _ => sampled(caller, true, attempt),
+            });
+            free.unwrap_or_else(|| wait(State::$state, caller, call))
         });
     };
     (@ $name:ident $arguments:tt $ret:tt $does:tt [$state:ident]) => {

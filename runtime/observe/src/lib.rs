@@ -18,7 +18,6 @@ mod clock;
 mod collect;
 mod finish;
 mod functions;
-mod futex;
 mod lane;
 mod lanes;
 mod life;

@@ -5,7 +5,7 @@ use std::ffi::c_long;
 
 use contech_interpose::life::{End, Fatal, Life};
 
-use crate::{finish, futex, threads, tls};
+use crate::{finish, threads, tls, waits};
 
 /// The observer's part in the life of the process.
 pub(crate) struct Observed;
@@ -39,7 +39,7 @@ impl Life for Observed {
         call: impl FnOnce() -> c_long,
     ) -> c_long {
         match number {
-            libc::SYS_futex => futex::wait(arguments, caller, call),
+            libc::SYS_futex => waits::futex(arguments, caller, call),
             _ => call(),
         }
     }

@@ -169,19 +169,24 @@ mod tests {
     use crate::profile::Bounds;
     use workspan::file::Metric;
 
+    /// A profile, and a function as events report it.
+    fn profile() -> (Profile, u64) {
+        let stack = Bounds { low: 0, size: 4096 };
+        let function = Box::leak(Box::new(Function { code: 1, number: Cell::new(0) }));
+        let function = std::ptr::from_ref(function).expose_provenance() as u64;
+        (Profile::new(Metric::Ops, Cost::default(), stack), function)
+    }
+
     #[test]
     fn an_event_that_is_never_whole_is_given_up_when_its_caller_returns() {
         let (_one, state) = log::tests::log();
-        let stack = Bounds { low: 0, size: 4096 };
-        let mut profile = Profile::new(Metric::Ops, Cost::default(), stack);
+        let (mut profile, function) = profile();
         let mut read = || {
             let new = log::new(state);
             let (read, now) = profile.read(&new, 0, false);
             log::read(state, &new, read);
             (profile.running(), profile.jumped, now)
         };
-        let function = Box::leak(Box::new(Function { code: 1, number: Cell::new(0) }));
-        let function = std::ptr::from_ref(function).expose_provenance() as u64;
         event(function + abi::ENTER, 3000, 7, 1);
         event(function + abi::ENTER, 2000, 8, 1);
         // A handler comes in the middle of the next event, causes a reading of the log, and jumps
@@ -201,10 +206,7 @@ mod tests {
     #[test]
     fn what_was_executed_since_the_last_event_is_not_the_invocations_that_ended_with_it() {
         let (_one, state) = log::tests::log();
-        let stack = Bounds { low: 0, size: 4096 };
-        let mut profile = Profile::new(Metric::Ops, Cost::default(), stack);
-        let function = Box::leak(Box::new(Function { code: 1, number: Cell::new(0) }));
-        let function = std::ptr::from_ref(function).expose_provenance() as u64;
+        let (mut profile, function) = profile();
         event(function + abi::ENTER, 3000, 7, 1);
         event(function + abi::ENTER, 2000, 8, 2);
         event(abi::LEAVE, 2000, 0, 3);
