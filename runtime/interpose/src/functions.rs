@@ -41,10 +41,10 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | nothing | nothing |
 ///
 /// The wait states are those of the observation; `own MODULE`, `join` and `detach` have the same
-/// meaning as above; an empty bracket means that the function is not observed. TRY must end as the function itself would
-/// end, or say that the object is busy. Functions with a time have none, because they refuse a
-/// wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the families, which differ in how
-/// their functions report results.
+/// meaning as above; an empty bracket means that the function is not observed. TRY must end as the
+/// function itself would end, or say that the object is busy. Functions with a time have none,
+/// because they refuse a wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the families,
+/// which differ in how their functions report results.
 ///
 /// Text in braces before the name of the listener is passed on to the listener.
 #[macro_export]

@@ -13,8 +13,8 @@ use super::real;
 use crate::kernel::call;
 use crate::memory;
 
-/// The classic signals (signal(7)) whose default action does not end the process, and SIGKILL, which
-/// may not be handled.
+/// The classic signals (signal(7)) whose default action does not end the process, and SIGKILL,
+/// which may not be handled.
 const HARMLESS: [c_int; 9] = [
     libc::SIGCHLD,
     libc::SIGCONT,

@@ -1,5 +1,5 @@
-//! The gate of the profile and the log: it admits only hooks of the first thread, one at a time. The
-//! first one finds out what to measure, what events cost and where the stack is.
+//! The gate of the profile and the log: it admits only hooks of the first thread, one at a time.
+//! The first one finds out what to measure, what events cost and where the stack is.
 //!
 //! The profile is written when the program ends: by a return from `main` or a call of `exit`, or by
 //! `_exit` or `quick_exit`. If another program replaces it, the profile of what has completed is
@@ -203,7 +203,8 @@ pub(super) fn owners() -> Option<&'static State> {
 #[inline(never)]
 fn open() -> bool {
     match OWNER.load(Ordering::Relaxed) {
-        // No handler may run meanwhile: one that jumps away would leave a profile that never starts.
+        // No handler may run meanwhile: one that jumps away would leave a profile that never
+        // starts.
         0 => START.call_once(|| unhandled(start)),
         owner if owner != thread_pointer() => FOREIGN.store(true, Ordering::Relaxed),
         _ => {}
