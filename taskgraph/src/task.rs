@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::action::{Action, BlockExec};
 use crate::batch::Piece;
 use crate::error::Result;
-use crate::frame::{Counts, Nests, Played, Player};
+use crate::frame::{Counts, Ends, Nests, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, ExecutorId, TaskId};
 use crate::page::TaskPage;
@@ -431,12 +431,15 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
 }
 
 impl<D: AsRef<[u8]>> Task<'_, D> {
-    /// The last block that the task executes; `None` if it executes none. Only its last records are
-    /// played.
+    /// The last block that the task executes; `None` if it executes none. At most its last records
+    /// are played.
     ///
     /// # Errors
     /// As [`Task::for_each_action`].
     pub fn last_block(&self) -> Result<Option<BlockId>> {
+        if let Some(known) = self.ends_with()? {
+            return Ok(Some(known));
+        }
         let info = self.graph.info();
         let (mut last, mut records) = (None, 1);
         loop {
@@ -454,6 +457,24 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
             }
             records *= 64;
         }
+    }
+
+    /// The block that the task's last record with a block ends with, if that is known without
+    /// playing it.
+    fn ends_with(&self) -> Result<Option<BlockId>> {
+        for span in self.spans().iter().rev() {
+            let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
+            let score = self.graph.in_file(self.graph.score())?;
+            let mut ends = range.rev().map(|at| frame.ends_with(at, score));
+            let found = ends.find(|ends| !matches!(ends, Some(Ends::Before)));
+            self.graph.recycle(frame);
+            match found {
+                Some(Some(Ends::With(block))) => return Ok(Some(block)),
+                Some(_) => return Ok(None),
+                None => {}
+            }
+        }
+        Ok(None)
     }
 }
 

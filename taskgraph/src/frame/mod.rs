@@ -25,7 +25,7 @@ pub(crate) use emission::Emission;
 pub(crate) use emit::Emitter;
 pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use plan::NONE;
-pub(crate) use play::{Nests, Played, Player, Score};
+pub(crate) use play::{Ends, Nests, Played, Player, Score};
 pub use template::Site;
 pub(crate) use template::Templates;
 

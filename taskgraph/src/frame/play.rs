@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 
-use contech_program::path::{Flat, MIN_RUN};
+use contech_program::path::{Flat, MIN_RUN, Step};
 
 use crate::action::Action;
 use crate::error::{Error, Result, malformed};
@@ -87,6 +87,40 @@ impl DecodedFrame {
         let path = (table.symbol as usize).checked_sub(score.layout.blocks.len())?;
         score.paths.get(path).map(|(path, _)| path.path.fresh)
     }
+}
+
+impl DecodedFrame {
+    /// The block that a record ends with, if that is known without playing it. `None` if a loop
+    /// tells.
+    pub(crate) fn ends_with(&self, at: usize, score: Score<'_>) -> Option<Ends> {
+        let table = self.table(*self.records.get(at)?);
+        let Some(table) = table.filter(|table| table.symbol != Table::OTHER) else {
+            return Some(Ends::Before);
+        };
+        let Some(path) = (table.symbol as usize).checked_sub(score.layout.blocks.len()) else {
+            return Some(Ends::With(BlockId::new(table.symbol)));
+        };
+        let (path, f) = score.paths.get(path)?;
+        for step in path.path.steps.iter().rev() {
+            match *step {
+                Step::Loop { .. } => return None,
+                Step::Node(n) => match f.nodes.get(n as usize)?.block {
+                    NO_BLOCK => {}
+                    block => return Some(Ends::With(BlockId::new(block))),
+                },
+                Step::Enter(_) | Step::Next(_) => {}
+            }
+        }
+        Some(Ends::Before)
+    }
+}
+
+/// What the executions of a record end with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ends {
+    With(BlockId),
+    /// The record executes no block.
+    Before,
 }
 
 /// Few nodes have no block: for each execution of a block, a path may have this many nodes, and
@@ -311,8 +345,10 @@ impl<'g> Visit<'g> for Playing<'_, 'g> {
             return ControlFlow::Continue(());
         }
         self.operands.clear();
-        let values = node.operands.iter().map(|v| v.eval(&state.slots, &state.iterations));
-        self.operands.extend(values);
+        if self.nests != Nests::Counted {
+            let values = node.operands.iter().map(|v| v.eval(&state.slots, &state.iterations));
+            self.operands.extend(values);
+        }
         ControlFlow::Break(Stop(Ok(Played::Block(BlockId::new(node.block)))))
     }
 
