@@ -31,7 +31,7 @@ pub struct Sync {
     pub ticket: u64,
     /// The extra number, whose meaning [`SyncOp`] tells.
     pub aux: u64,
-    /// Ticks before the operation, or [`OPEN`].
+    /// Ticks before the operation, or `OPEN`.
     pub before: u64,
     /// Ticks that the operation took.
     pub duration: u64,

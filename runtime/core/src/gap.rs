@@ -36,7 +36,7 @@ impl Recorder {
         now.saturating_sub(self.clock.start_ticks())
     }
 
-    /// Ticks now, where an operation of instrumented code happens that does not wait, or [`OPEN`]:
+    /// Ticks now, where an operation of instrumented code happens that does not wait, or `OPEN`:
     /// where such operations follow each other closely, not each of them reads the clock.
     #[inline(always)]
     pub fn moment(&'static self, tls: &TlsBlock) -> u64 {

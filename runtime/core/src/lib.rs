@@ -2,12 +2,11 @@
 //! symbols, which live in the `contech-runtime` shared library so that no test binary is
 //! interposed.
 //!
-//! One [`Recorder`] is one trace: it owns the [`pool`](mod@pool) of buffers, the
-//! [`queue`](mod@queue) of full ones, the [`writer`](mod@writer) and the [`registry`](mod@registry)
-//! of threads. A thread writes records at the cursor of its [`TlsBlock`]. When the cursor reaches
-//! the limit, [`Recorder::flush`] hands the buffer over and gives the next one. The hot path
-//! neither allocates nor locks. The slow path runs with all signals blocked and allocates nothing
-//! either.
+//! One [`Recorder`] is one trace: it owns the `pool` of buffers, the `queue` of full ones, the
+//! `writer` and the `registry` of threads. A thread writes records at the cursor of its
+//! [`TlsBlock`]. When the cursor reaches the limit, [`Recorder::flush`] hands the buffer over and
+//! gives the next one. The hot path neither allocates nor locks. The slow path runs with all
+//! signals blocked and allocates nothing either.
 
 #![allow(clippy::new_without_default, reason = "what has no default is made in a constant")]
 

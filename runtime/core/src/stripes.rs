@@ -1,4 +1,4 @@
-//! The order of atomic operations: addresses of equal hash share one stripe ([`crate::stripe`]).
+//! The order of atomic operations: addresses of equal hash share one stripe (`stripe`).
 
 use std::ops::Index;
 use std::sync::atomic::Ordering::Relaxed;
