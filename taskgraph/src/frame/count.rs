@@ -1,18 +1,21 @@
 //! Counts the executions of blocks in a range of a frame's records. Most records need no execution
 //! for that: a path says which blocks it executes, and the record how often its loops iterate.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use crate::action::Action;
 use crate::batch::Piece;
-use crate::error::{Result, malformed};
-use crate::frame::decode::{DecodedFrame, Table};
+use crate::error::{Error, Result, malformed};
+use crate::frame::decode::{DecodedFrame, Record, Table};
 use crate::frame::emit::plans;
 use crate::frame::plan::{How, NONE, Plan};
 use crate::frame::play::{Nests, Played, Player};
+use crate::frame::stored::{Place, Values, or_stop};
 use crate::frame::{Emission, WHAT};
 use crate::id::BlockId;
-use crate::path::{CompiledFunction, CompiledPath, NO_BLOCK, Step};
+use crate::path::{
+    CompiledFunction, CompiledLoop, CompiledPath, Entered, NO_BLOCK, State, Step, Visit,
+};
 use crate::tally::BlockCounts;
 
 /// Takes an action that executes no block, and what was counted before it.
@@ -172,7 +175,7 @@ fn loops(
 }
 
 /// Adds executions of a node.
-pub(super) fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
+fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
     let block = f.nodes[n as usize].block;
     if block != NO_BLOCK && times > 0 {
         counts.add(BlockId::new(block), times);
@@ -226,5 +229,53 @@ impl Stepwise {
             }
         }
         Ok(())
+    }
+}
+
+impl Player {
+    /// Makes what is known before a record what is known after it, without its executions; these
+    /// are added to `counts`, if there are any. The loops of its path have no inner loops.
+    pub(super) fn settle(
+        &mut self,
+        frame: &DecodedFrame,
+        record: Record,
+        (path, f): (&CompiledPath, &CompiledFunction),
+        counts: Option<&mut BlockCounts>,
+    ) -> Result<()> {
+        self.goes_on(path, f)?;
+        self.walk.restart();
+        let values = Values::new(frame, record, Place::default())?;
+        match self.walk.go(f, path, &mut self.state, &mut Settling { f, values, counts }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(error) => Err(error),
+        }
+    }
+}
+
+struct Settling<'f, 'c, 'b> {
+    f: &'f CompiledFunction,
+    values: Values<'c>,
+    counts: Option<&'b mut BlockCounts>,
+}
+
+impl<'f> Visit<'f> for Settling<'f, '_, '_> {
+    type Stop = Error;
+
+    fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<Error> {
+        if let Some(counts) = &mut self.counts {
+            node(self.f, n, 1, counts);
+        }
+        or_stop(self.values.leaves(&self.f.nodes[n as usize], state))
+    }
+
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> ControlFlow<Error, u64> {
+        or_stop(self.values.trips(l, state))
+    }
+
+    fn run(&mut self, l: Entered<'f>, state: &mut State) -> ControlFlow<Error, bool> {
+        if let Some(counts) = &mut self.counts {
+            l.own.body.iter().for_each(|n| node(self.f, *n, l.whole, counts));
+        }
+        or_stop(self.values.iterations(l, self.f, state).map(|()| true))
     }
 }

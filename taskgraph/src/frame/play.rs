@@ -12,7 +12,7 @@ use crate::frame::Layout;
 use crate::frame::WHAT;
 use crate::frame::decode::{DecodedFrame, Record, Table};
 use crate::frame::plan::NONE;
-use crate::frame::stored::{Place, Values, or_stop};
+use crate::frame::stored::{Place, Values, or_stop, short};
 use crate::id::BlockId;
 use crate::path::{
     CompiledFunction, CompiledLoop, CompiledPath, Entered, MOST_WRAPPING, NO_BLOCK, NestShape,
@@ -254,11 +254,6 @@ impl Player {
         self.place = playing.values.at;
         went.break_value().map(|Stop(played)| played).transpose()
     }
-}
-
-#[cold]
-pub(super) fn short() -> crate::Error {
-    malformed(WHAT, "a record that does not fit its path")
 }
 
 #[cold]

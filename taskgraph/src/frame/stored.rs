@@ -2,14 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::count;
+use super::WHAT;
 use super::decode::{Columns, DecodedFrame, Iterated, Record, Table};
-use super::play::{Player, short};
-use crate::error::{Error, Result};
-use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Entered, State, Visit,
-};
-use crate::tally::BlockCounts;
+use crate::error::{Error, Result, malformed};
+use crate::path::{CompiledFunction, CompiledLoop, CompiledNode, Entered, State};
 
 /// A place among the stored values of a record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,59 +100,16 @@ impl<'c> Values<'c> {
     }
 }
 
+#[cold]
+pub(super) fn short() -> Error {
+    malformed(WHAT, "a record that does not fit its path")
+}
+
 /// Stops a walk at an error.
 #[inline]
 pub(super) fn or_stop<T, S: From<Error>>(result: Result<T>) -> ControlFlow<S, T> {
     match result {
         Ok(value) => ControlFlow::Continue(value),
         Err(error) => ControlFlow::Break(error.into()),
-    }
-}
-
-impl Player {
-    /// Makes what is known before a record what is known after it, without its executions; these
-    /// are added to `counts`, if there are any. The loops of its path have no inner loops.
-    pub(super) fn settle(
-        &mut self,
-        frame: &DecodedFrame,
-        record: Record,
-        (path, f): (&CompiledPath, &CompiledFunction),
-        counts: Option<&mut BlockCounts>,
-    ) -> Result<()> {
-        self.goes_on(path, f)?;
-        self.walk.restart();
-        let values = Values::new(frame, record, Place::default())?;
-        match self.walk.go(f, path, &mut self.state, &mut Settling { f, values, counts }) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(error) => Err(error),
-        }
-    }
-}
-
-struct Settling<'f, 'c, 'b> {
-    f: &'f CompiledFunction,
-    values: Values<'c>,
-    counts: Option<&'b mut BlockCounts>,
-}
-
-impl<'f> Visit<'f> for Settling<'f, '_, '_> {
-    type Stop = Error;
-
-    fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<Error> {
-        if let Some(counts) = &mut self.counts {
-            count::node(self.f, n, 1, counts);
-        }
-        or_stop(self.values.leaves(&self.f.nodes[n as usize], state))
-    }
-
-    fn count(&mut self, l: &CompiledLoop, state: &State) -> ControlFlow<Error, u64> {
-        or_stop(self.values.trips(l, state))
-    }
-
-    fn run(&mut self, l: Entered<'f>, state: &mut State) -> ControlFlow<Error, bool> {
-        if let Some(counts) = &mut self.counts {
-            l.own.body.iter().for_each(|n| count::node(self.f, *n, l.whole, counts));
-        }
-        or_stop(self.values.iterations(l, self.f, state).map(|()| true))
     }
 }
