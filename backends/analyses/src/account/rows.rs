@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{
-    BlockCounts, BlockId, CallStack, ExecutorId, FunctionId, StaticInfo, SyncOp, TaskId,
-};
+use taskgraph::{BlockId, ExecutorId, StaticInfo, SyncOp, TaskId};
 
-use super::callers::{ABOVE, Callers};
+use super::callers::{ABOVE, callers};
 use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
 use super::grain::SOME;
@@ -18,12 +16,12 @@ use super::loops::HANDS_OUT;
 use super::measured::{Executed, Kernel, Measured};
 use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
-use super::site::{Arrival, Site, arrival, call_of, of_wait};
+use super::site::{Arrival, Site, arrival, of_wait};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Shard, sort};
 use crate::analysis::source::{Place, shown};
-use crate::analysis::{Graph, Task, end_of};
+use crate::analysis::{Graph, end_of};
 use crate::view::units::whole;
 
 /// Number of groups, the costliest, whose place is searched.
@@ -50,8 +48,6 @@ const THREAD_NS: f64 = 10_000.0;
 /// If there is less work between two waits at a barrier than this, ns, it is too little for the
 /// barrier.
 const BETWEEN_NS: f64 = 200_000.0;
-/// Tasks with more executed blocks than this are not searched for the caller of a function.
-const FOLLOWED: u64 = 2_000_000;
 /// If one part in so many of what is lost at a wait is lost by who waits for a lock meanwhile, the
 /// lock is told.
 const HOLDING: f64 = 5.0;
@@ -715,47 +711,4 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(BlockId
     }
     let most = functions.into_values().max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.cmp(&a.2)))?;
     Some((most.2, most.0 / code.values().sum::<f64>().max(1.0)))
-}
-
-/// The program's own calls that led to the function of a block in a task, the innermost first.
-/// Where no call names the function, because it is called by its address, the order of the blocks
-/// tells, if there are few.
-fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
-    let info = graph.info();
-    let task = graph.task(task)?;
-    let mut counts = BlockCounts::new();
-    task.count_blocks(&mut counts)?;
-    let mut above = Callers::of(info, counts.iter()).above(block);
-    if let Some(own) = info.block(block).filter(|_| above.is_empty()) {
-        above.extend(by_address(graph, &task, own.function)?);
-    }
-    Ok(above)
-}
-
-/// Where a task calls a function most often, by the order of its blocks. If a library calls it,
-/// that is where the program called the library.
-fn by_address(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Option<Place>> {
-    let info = graph.info();
-    if task.block_count() > FOLLOWED {
-        return Ok(None);
-    }
-    let mut libraries: FxHashMap<BlockId, bool> = FxHashMap::default();
-    let mut own = |block: BlockId| {
-        !*libraries.entry(block).or_insert_with(|| call_of(info, block).is_library())
-    };
-    let mut stack = CallStack::default();
-    let mut calls: FxHashMap<BlockId, u64> = FxHashMap::default();
-    task.for_each_block(|block| {
-        stack.step(info, block.id());
-        let frames = stack.frames();
-        if frames.last().is_some_and(|frame| frame.function == function) {
-            let mut froms = frames.iter().rev().map_while(|frame| frame.called_from);
-            let direct = froms.clone().next();
-            if let Some(from) = froms.find(|from| own(*from)).or(direct) {
-                *calls.entry(from).or_default() += 1;
-            }
-        }
-    })?;
-    let most = calls.into_iter().max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));
-    Ok(most.map(|(block, _)| call_of(info, block)))
 }
