@@ -466,10 +466,10 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
             let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
             let score = self.graph.in_file(self.graph.score())?;
             let mut ends = range.rev().map(|at| frame.ends_with(at, score));
-            let found = ends.find(|ends| !matches!(ends, Some(Ends::Before)));
+            let found = ends.find(|ends| !matches!(ends, Ends::Before));
             self.graph.recycle(frame);
             match found {
-                Some(Some(Ends::With(block))) => return Ok(Some(block)),
+                Some(Ends::With(block)) => return Ok(Some(block)),
                 Some(_) => return Ok(None),
                 None => {}
             }

@@ -90,28 +90,31 @@ impl DecodedFrame {
 }
 
 impl DecodedFrame {
-    /// The block that a record ends with, if that is known without playing it. `None` if a loop
-    /// tells.
-    pub(crate) fn ends_with(&self, at: usize, score: Score<'_>) -> Option<Ends> {
-        let table = self.table(*self.records.get(at)?);
+    /// The block that a record ends with, as far as that is known without playing it.
+    pub(crate) fn ends_with(&self, at: usize, score: Score<'_>) -> Ends {
+        let record = self.records.get(at);
+        let table = record.and_then(|record| self.table(*record));
         let Some(table) = table.filter(|table| table.symbol != Table::OTHER) else {
-            return Some(Ends::Before);
+            return Ends::Before;
         };
         let Some(path) = (table.symbol as usize).checked_sub(score.layout.blocks.len()) else {
-            return Some(Ends::With(BlockId::new(table.symbol)));
+            return Ends::With(BlockId::new(table.symbol));
         };
-        let (path, f) = score.paths.get(path)?;
+        let Some((path, f)) = score.paths.get(path) else {
+            return Ends::Unknown;
+        };
         for step in path.path.steps.iter().rev() {
             match *step {
-                Step::Loop { .. } => return None,
-                Step::Node(n) => match f.nodes.get(n as usize)?.block {
-                    NO_BLOCK => {}
-                    block => return Some(Ends::With(BlockId::new(block))),
+                Step::Loop { .. } => return Ends::Unknown,
+                Step::Node(n) => match f.nodes.get(n as usize).map(|node| node.block) {
+                    None => return Ends::Unknown,
+                    Some(NO_BLOCK) => {}
+                    Some(block) => return Ends::With(BlockId::new(block)),
                 },
                 Step::Enter(_) | Step::Next(_) => {}
             }
         }
-        Some(Ends::Before)
+        Ends::Before
     }
 }
 
@@ -121,6 +124,8 @@ pub(crate) enum Ends {
     With(BlockId),
     /// The record executes no block.
     Before,
+    /// A loop tells.
+    Unknown,
 }
 
 /// Few nodes have no block: for each execution of a block, a path may have this many nodes, and

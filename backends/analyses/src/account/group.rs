@@ -75,6 +75,11 @@ impl Key {
         }
     }
 
+    /// Whether a signal from another context is waited for.
+    pub(super) fn is_signal(self) -> bool {
+        matches!(self, Self::Wait(Kind::Word, _))
+    }
+
     /// The lock that is waited for.
     pub(super) fn lock(self) -> Option<u64> {
         match self {

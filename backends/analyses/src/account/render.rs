@@ -306,15 +306,9 @@ impl Row {
                 Some(part) if part < 0.5 => format!(", {} of it", share(part)),
                 _ => ", most of it".to_owned(),
             };
-            match &self.callee {
-                Some(callee) => {
-                    let callee = names::spoken(callee);
-                    let _ = write!(text, "{meanwhile} {callee}, called {}", code.located());
-                }
-                None => {
-                    let _ = write!(text, "{meanwhile} {}", code.located());
-                }
-            }
+            let callee = self.callee.as_deref().map(names::spoken);
+            let callee = callee.map_or_else(String::new, |callee| format!("{callee}, called "));
+            let _ = write!(text, "{meanwhile} {callee}{}", code.located());
             let above = self.callers.iter().skip_while(|caller| *caller == code);
             for (at, caller) in above.enumerate() {
                 let called = if at == 0 { "called " } else { "" };

@@ -225,9 +225,8 @@ impl Pieces {
         };
         let (queues, others): (Vec<Placed>, Vec<Placed>) = groups.into_iter().partition(at_queue);
         let waits: u64 = queues.iter().map(|placed| placed.group.waits).sum();
-        let from_queue = |placed: &Placed| matches!(placed.group.key, Key::Wait(Kind::Word, _));
         let small = waits >= MANY && self.used / (waits as f64) < WAKE_NS;
-        match small && queues.iter().any(from_queue) {
+        match small && queues.iter().any(|placed| placed.group.key.is_signal()) {
             true => (queues, others),
             false => (Vec::new(), queues.into_iter().chain(others).collect()),
         }
@@ -461,9 +460,8 @@ fn row_of_handing_over(
     weights: &Weights,
     queues: &[Placed],
 ) -> Result<Option<Lost>> {
-    let costs = |placed: &&Placed| matches!(placed.group.key, Key::Wait(Kind::Word, _));
-    let words = queues.iter().filter(costs);
-    let Some(most) = words.max_by(|a, b| a.group.ns.total_cmp(&b.group.ns)) else {
+    let signals = queues.iter().filter(|placed| placed.group.key.is_signal());
+    let Some(most) = signals.max_by(|a, b| a.group.ns.total_cmp(&b.group.ns)) else {
         return Ok(None);
     };
     let mut makers: BTreeMap<Place, f64> = BTreeMap::new();
@@ -549,7 +547,7 @@ fn small(contexts: u64, ran: f64) -> bool {
 /// has come by the same call as who waits, or by the same acquire of a lock. Who makes something
 /// for others, or passes on a turn, comes by another one.
 fn meets(graph: &Graph, weights: &Weights, group: &Group) -> Result<bool> {
-    if !matches!(group.key, Key::Wait(Kind::Word, _)) {
+    if !group.key.is_signal() {
         return Ok(false);
     }
     let (mut same, mut all) = (0, 0);
@@ -586,7 +584,7 @@ fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
             Key::Wait(kind, _) => Key::Wait(kind, 0),
             other => other,
         };
-        let signal = matches!(placed.group.key, Key::Wait(Kind::Word, _));
+        let signal = placed.group.key.is_signal();
         let hot = |placed: &Placed| hottest(info, &placed.code).map(|(block, _)| block);
         let from = signal.then(|| hot(&placed)).flatten();
         let same = |other: &&mut Placed| {

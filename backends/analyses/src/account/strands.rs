@@ -102,7 +102,7 @@ pub(super) struct Strands {
 }
 
 /// The time of an executor, and how much of it a sample leaves out, ns.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct LeftOut {
     pub(super) begin: u64,
     pub(super) end: u64,
@@ -110,11 +110,8 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    pub(super) fn add(&mut self, other: Self) {
-        self.begin = match self.end {
-            0 => other.begin,
-            _ => self.begin.min(other.begin),
-        };
+    fn add(&mut self, other: Self) {
+        self.begin = self.begin.min(other.begin);
         self.end = self.end.max(other.end);
         self.ns += other.ns;
     }
@@ -190,8 +187,14 @@ impl Strands {
         self.outside += part.outside;
         self.recording = self.recording.max(part.recording);
         for (executor, left_out) in part.left_out {
-            self.left_out.entry(executor).or_default().add(left_out);
+            self.leave_out(executor, left_out);
         }
+    }
+
+    /// Adds what a sample leaves out of an executor's time.
+    pub(super) fn leave_out(&mut self, executor: ExecutorId, more: LeftOut) {
+        let all = self.left_out.entry(executor);
+        all.and_modify(|all| all.add(more)).or_insert(more);
     }
 
     /// How many times as long as what a sample keeps of it the run is. What is left out of a thread

@@ -229,8 +229,7 @@ impl<'a> Walker<'a> {
         self.strands.recording = self.strands.recording.max(recording);
         if let Some(&executor) = self.strands.executors.get(executor) {
             let (begin, end) = (context.first_ns, self.free_ns);
-            let all = self.strands.left_out.entry(executor).or_default();
-            all.add(LeftOut { begin, end, ns: left_out });
+            self.strands.leave_out(executor, LeftOut { begin, end, ns: left_out });
         }
         Ok(())
     }
