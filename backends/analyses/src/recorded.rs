@@ -95,7 +95,7 @@ fn grouped(report: &account::Report) -> (Account, f64) {
             Loss::Serial | Loss::Handover | Loss::Startup => &mut sum.serialization,
             Loss::Scheduling => &mut sum.scheduling,
             Loss::Lock => &mut sum.lock,
-            Loss::Locking => &mut sum.spin,
+            Loss::Locking | Loss::Spinning => &mut sum.spin,
             Loss::Barrier => &mut sum.barrier,
             Loss::Producer => &mut sum.condition,
             Loss::Message => &mut sum.message,

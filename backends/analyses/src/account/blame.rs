@@ -558,6 +558,16 @@ impl Watch for Sweep<'_> {
         }
     }
 
+    fn spins(&mut self, context: u32, ns: f64) {
+        let stretch = self.stretch(ns);
+        let wait = self.wait(context).copied();
+        let group = self.group_of(Key::Spinning);
+        group.lose(ns, stretch);
+        if let Some(wait) = wait {
+            group.waited(&wait, ns);
+        }
+    }
+
     fn passes(&mut self, ns: f64, idle: f64) {
         self.most = self.most.max(self.alive.saturating_sub(self.joining));
         self.phase_ns += ns;

@@ -63,6 +63,8 @@ pub(super) enum Key {
     Threads,
     /// Threads that begin, or that find that what they waited for has happened.
     Starting,
+    /// Threads that spin on processors which others want.
+    Spinning,
 }
 
 impl Key {

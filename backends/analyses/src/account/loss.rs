@@ -42,11 +42,13 @@ pub enum Loss {
     Copying,
     /// Threads begin, or go on after their wait has ended.
     Starting,
+    /// Threads that spin on processors which others want.
+    Spinning,
 }
 
 impl Loss {
     /// All causes.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,
@@ -65,6 +67,7 @@ impl Loss {
         Self::System,
         Self::Copying,
         Self::Starting,
+        Self::Spinning,
     ];
 
     /// The name of the loss, as in JSON.
@@ -89,6 +92,7 @@ impl Loss {
             Self::System => "system",
             Self::Copying => "copying",
             Self::Starting => "starting",
+            Self::Spinning => "spinning",
         }
     }
 
@@ -114,6 +118,9 @@ impl Loss {
             Self::System => "calls of the system",
             Self::Copying => "copying memory",
             Self::Starting => "starting threads and waking them",
+            Self::Spinning => {
+                "threads that spin on processors which other threads of the program need"
+            }
         }
     }
 
@@ -153,6 +160,9 @@ impl Loss {
             }
             Self::System => "Make fewer calls, each for more, or keep what they return.",
             Self::Starting => "Start threads once, and give each of them more to do.",
+            Self::Spinning => {
+                "Start no more threads than there are processors, or wait asleep: with a condition, a barrier of the library, an atomic wait."
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::group::{Key, When};
-use super::replay::{Losses, Nobody, Removable, Schedule, replay};
+use super::replay::{Losses, Nobody, Removable, SPINNING, Schedule, replay};
 use super::strands::MOST;
 use super::wait::Kind;
 use super::{Account, Loss, Row};
@@ -84,7 +84,12 @@ impl Predicted {
         };
         // What is left out with each replay, and how it is scheduled.
         let as_it_is = wanted.len();
-        wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
+        let bit = |(at, lost): (usize, &&mut Lost)| match lost.row.cause {
+            Loss::Spinning => SPINNING,
+            _ => 1 << at,
+        };
+        let bits: Vec<Losses> = chosen.iter().enumerate().map(bit).collect();
+        wanted.extend(bits.iter().map(|&bit| (Schedule::Greedy, bit)));
         let at_barrier = |lost: &Lost| lost.row.cause == Loss::Barrier;
         let others = |at: &usize| {
             let lost: &Lost = chosen[*at];
@@ -92,7 +97,8 @@ impl Predicted {
         };
         let others: Vec<usize> = (0..chosen.len()).filter(others).collect();
         wanted.extend(others.iter().map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
-        let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
+        let two =
+            bits.first().zip(bits.get(1)).map(|(one, two)| (own, Schedule::Greedy, one | two));
         let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
             let on = processors.iter();
             on.map(move |&on| (on, schedule, removed))
@@ -239,6 +245,7 @@ impl Loss {
                 | Self::Producer
                 | Self::Handover
                 | Self::Io
+                | Self::Spinning
         )
     }
 }

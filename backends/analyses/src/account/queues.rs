@@ -408,7 +408,7 @@ impl QueuesOfLock {
             if let Some(counted) = self.counts.get_mut(&strand) {
                 counted.wait = end(&strands.waits);
             }
-            strands.waits.push(Waits { wait, latency_ns: 0, needs: Needs::Nothing });
+            strands.waits.push(Waits { wait, latency_ns: 0, needs: Needs::Nothing, spins: false });
         }
         let first = end(&strands.queues);
         let counts = self.counts.into_iter();

@@ -617,6 +617,7 @@ impl Group {
             Key::Imbalance => Loss::Imbalance,
             Key::Threads => Loss::Threads,
             Key::Starting => Loss::Starting,
+            Key::Spinning => Loss::Spinning,
             Key::Wait(Kind::Lock, _) => Loss::Lock,
             Key::Wait(Kind::Turn, _) => Loss::Handover,
             Key::Wait(Kind::Word, _) if self.takes_turns() => Loss::Handover,

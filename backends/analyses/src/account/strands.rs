@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{ContextId, ExecutorId, TaskId};
 
 use super::counted::{Counted, Pool, Queue, Share};
@@ -59,6 +59,8 @@ pub(super) struct Waits {
     /// How long it takes to go on after what was waited for.
     pub(super) latency_ns: u64,
     pub(super) needs: Needs,
+    /// Whether the context has a processor while it waits: it looks again and again.
+    pub(super) spins: bool,
 }
 
 /// The strands of a run.
@@ -127,12 +129,16 @@ pub(super) type Numbers = FxHashMap<ContextId, u32>;
 impl Strands {
     /// What waits for a lock mean, now that all uses of the locks are known.
     pub(super) fn settle(&mut self) {
+        let spun = self.waits.iter().filter(|wait| wait.spins);
+        let spun: FxHashSet<u64> = spun.map(|wait| wait.wait.object).collect();
         for strand in &mut self.all {
             let Some(wait) = self.waits.get_mut(strand.wait as usize) else {
                 continue;
             };
             let object = wait.wait.object;
             let word = self.known.is_word(object);
+            // Who found the lock free in the recorded run may have to wait for it in another one.
+            wait.spins |= wait.wait.kind == Kind::Lock && spun.contains(&object);
             match wait.wait.kind {
                 Kind::Lock | Kind::Word if self.known.is_queue(object) => {
                     wait.wait.kind = Kind::Lock;

@@ -380,6 +380,11 @@ impl Stretches {
         self.most_within(task.executor(), (from_ns, task.end_ns()), (blocks, task.duration_ns()))
     }
 
+    /// How long an executor ran at most between two times, whatever it executed, ns.
+    pub(super) fn ran_between(&self, executor: ExecutorId, times: (u64, u64)) -> u64 {
+        self.most_within(executor, times, (f64::INFINITY, 1))
+    }
+
     /// The same for an executor, between two times, if it executed so many blocks in `ns`.
     fn most_within(
         &self,

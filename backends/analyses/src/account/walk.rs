@@ -6,8 +6,8 @@ use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{
-    Action, BlockCounts, BlockId, Context, ContextId, FunctionId, LEFT_OUT, Mmap, SyncOp, TaskId,
-    TaskKind, WaitCause, Walk,
+    Action, BlockCounts, BlockId, Context, ContextId, Family, FunctionId, LEFT_OUT, Mmap, SyncOp,
+    TaskId, TaskKind, WaitCause, Walk,
 };
 
 use super::counted::Share;
@@ -36,6 +36,8 @@ const IDLE: u64 = 10;
 /// that took less than so many times as long as its blocks took so far.
 const SPUN_NS: u64 = 50_000;
 const SLOW: f64 = 4.0;
+/// A context that had a processor for so long in a wait, ns, spins: a good part of a slice.
+const SPINS_NS: u64 = 1_000_000;
 /// Number of tasks after a wait for the system among which one is searched that receives what ended
 /// the wait.
 const RECEIVED: u32 = 4;
@@ -293,6 +295,7 @@ impl<'a> Walker<'a> {
                 wait: Wait::of(task, cause, &self.new)?,
                 latency_ns: 0,
                 needs: Needs::Recorded,
+                spins: false,
             });
             self.awaited = true;
             self.push(task, ns, wait, true);
@@ -443,6 +446,7 @@ impl<'a> Walker<'a> {
                 wait: Wait { kind: Kind::Begin, object: 0, task: task.id(), ended_by: None },
                 latency_ns: self.unborn_ns,
                 needs: Needs::Recorded,
+                spins: false,
             }));
         }
         // Who had no processor before a wait would have waited if it had had one.
@@ -479,7 +483,16 @@ impl<'a> Walker<'a> {
             wait: Wait { kind, ..wait },
             latency_ns: if has_thread && waited_ns >= WAITED_NS { latency.min(LATE_NS) } else { 0 },
             needs,
+            spins: waited_ns >= WAITED_NS && self.spins(task, (self.free_ns, resumed_ns)),
         }))
+    }
+
+    /// Whether a context that waited for a word in this time did so on a processor, or lost it only
+    /// after a good part of a slice. Who sleeps or yields has the processor for less.
+    fn spins(&self, task: &Task<'_>, (from_ns, to_ns): (u64, u64)) -> bool {
+        let words = matches!(task.op().family(), Some(Family::Atomic | Family::Spin));
+        let least = SPINS_NS.min(to_ns.saturating_sub(from_ns) / 2);
+        words && self.stretches.ran_between(task.executor(), (from_ns, to_ns)) >= least
     }
 
     fn uses(&mut self, task: &Task<'_>) -> Option<(u64, LockUse)> {
@@ -582,6 +595,7 @@ impl<'a> Walker<'a> {
                     },
                     latency_ns: 0,
                     needs: Needs::Nothing,
+                    spins: false,
                 });
             }
             self.lock = Some(lock);

@@ -67,6 +67,7 @@ pub const STATES: &[State] = &[
     state("system", ["#b08a6a", "#8f7358"], "calls of the system"),
     state("copying", ["#5aa9a0", "#4b8f88"], "memory is copied"),
     state("starting", ["#8793a6", "#6c7687"], "threads begin, or go on after a wait"),
+    state("spinning", ["#e2571e", "#f58a5c"], "threads spin on processors that others need"),
     estimate(
         "locking",
         ["#a33ea1", "#d27ad0"],

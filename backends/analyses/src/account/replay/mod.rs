@@ -1,7 +1,8 @@
 //! Replays a run on processors that nobody else uses, as it was or with losses removed.
 //!
 //! A context that can run gets a processor as soon as one is free, and keeps it until it waits.
-//! Where there are more threads than processors, each in turn has one for a slice of time.
+//! Where there are more threads than processors, each in turn has one for a slice of time. Who
+//! spins keeps the processor while it waits, until its slice is over.
 //! With a loss removed, processors that nobody else can use help with the code that the loss is
 //! charged to: what others waited for is divided among them. Nobody waits for a lock that is
 //! removed, and sleeping that is removed takes no time. Other waiting follows the edges that this
@@ -40,6 +41,8 @@ pub(super) type Losses = u32;
 
 /// Removes that contexts go on late when what they wait for is done.
 pub(super) const LATE: Losses = 1 << 31;
+/// Removes that contexts which spin have processors.
+pub(super) const SPINNING: Losses = 1 << 30;
 
 /// What is charged with which losses.
 #[derive(Debug, Default)]
@@ -66,6 +69,8 @@ pub(super) trait Watch {
     /// The context has done the strand.
     fn stops(&mut self, _context: u32, _strand: usize) {}
     fn ends(&mut self, _context: u32) {}
+    /// The context spins for so much time (ns) on a processor that others want.
+    fn spins(&mut self, _context: u32, _ns: f64) {}
     /// So much time (ns) passes until the next change, in which so many processors have nothing to
     /// do.
     fn passes(&mut self, _ns: f64, _idle: f64) {}
@@ -81,12 +86,18 @@ impl Watch for Nobody {}
 #[derive(Clone, Copy, Debug)]
 struct Running {
     context: u32,
-    /// What is left of its strand, ns.
+    /// What is left of its strand, ns; without end if it spins.
     left: f64,
     /// What is left of its slice, ns.
     slice: f64,
     /// Whether idle processors help.
     helped: bool,
+}
+
+impl Running {
+    fn spins(&self) -> bool {
+        self.left.is_infinite()
+    }
 }
 
 /// How far a context is at its next strand.
@@ -125,6 +136,8 @@ struct Progress {
     counted: bool,
     /// Whether it does jobs of a queue.
     deals: bool,
+    /// Whether it has, or wants, a processor while it waits.
+    spins: bool,
     /// What is left of its next strand if it lost its processor in it, ns.
     left: Option<f64>,
     /// How many of the strands that come before its next one are known to be done.
@@ -183,8 +196,9 @@ struct Replay<'s, W> {
     /// Contexts that can run, by the processor on which they became ready; with
     /// [`Schedule::Greedy`] all are with the first one.
     ready: Vec<VecDeque<u32>>,
-    /// Number of contexts in `ready`.
+    /// Number of contexts in `ready`, and of all that spin, there or on a processor.
     queued: usize,
+    spinning: usize,
     running: Vec<Option<Running>>,
     /// Number of processors for which there is no context, and which can only help.
     spare: u32,
@@ -215,6 +229,7 @@ pub(super) fn replay<W: Watch>(
         at: At::Begin,
         counted: false,
         deals: false,
+        spins: false,
         left: None,
         met: 0,
         own: first..end,
@@ -231,6 +246,7 @@ pub(super) fn replay<W: Watch>(
         woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX)).rev().collect(),
         ready: vec![VecDeque::new(); places],
         queued: 0,
+        spinning: 0,
         running: vec![None; places],
         spare,
         timers: BinaryHeap::new(),
@@ -259,24 +275,33 @@ impl<W: Watch> Replay<'_, W> {
             }
             self.settle(None, 0);
         }
+        let spinners = self.running.iter().flatten().filter(|on| on.spins()).count();
+        // Of those that are ready, some only want to spin.
+        let wanted = self.queued > self.spinning - spinners;
         let (mut idle, mut helped) = (self.spare, 0);
         for on in &self.running {
-            idle += u32::from(on.is_none());
+            idle += u32::from(on.is_none_or(|on| on.spins() && !wanted));
             helped += u32::from(on.is_some_and(|on| on.helped));
         }
         let more = f64::from(idle) / f64::from(helped.max(1));
         let rate = |on: &Running| if on.helped { 1.0 + more } else { 1.0 };
-        let ends = self.running.iter().flatten().map(|on| on.left / rate(on));
+        let works = |on: &&Running| !on.spins();
+        let ends = self.running.iter().flatten().filter(works).map(|on| on.left / rate(on));
         let timer = self.timers.peek().map(|Reverse((at, ..))| *at as f64);
         let timer = timer.map(|at| at - self.now);
         let shares = self.queued > 0 && self.schedule == Schedule::Greedy;
-        let slices = self.running.iter().flatten().filter(|_| shares).map(|on| on.slice);
+        let slices = self.running.iter().flatten().map(|on| on.slice);
+        // Nobody ends the waits of those who only spin.
+        let slices = slices.filter(|_| shares && (wanted || spinners < self.running.len()));
         let Some(passed) = ends.chain(timer).chain(slices).min_by(f64::total_cmp) else {
             return false;
         };
         let passed = passed.max(0.0);
         if passed > 0.0 {
             self.watch.passes(passed, f64::from(idle));
+            for on in self.running.iter().flatten().filter(|on| wanted && on.spins()) {
+                self.watch.spins(on.context, passed);
+            }
         }
         self.now += passed;
         for at in 0..self.running.len() {
@@ -286,11 +311,12 @@ impl<W: Watch> Replay<'_, W> {
             on.left -= passed * rate(on);
             on.slice -= passed;
             if on.left < 0.5 {
-                let context = on.context;
+                let (context, slice) = (on.context, on.slice);
                 self.running[at] = None;
                 let strand = self.contexts[context as usize].next as usize;
                 self.watch.stops(context, strand);
                 self.finish(context, at);
+                self.spin(context, at, slice);
             } else if shares && on.slice < 0.5 {
                 self.next_slice(at);
             }
@@ -326,8 +352,57 @@ impl<W: Watch> Replay<'_, W> {
         self.queued += 1;
         self.running[processor] = None;
         let of = &mut self.contexts[on.context as usize];
-        of.left = Some(on.left);
-        self.watch.stops(on.context, of.next as usize);
+        if !on.spins() {
+            of.left = Some(on.left);
+            self.watch.stops(on.context, of.next as usize);
+        }
+    }
+
+    /// A context that cannot go on keeps its processor if it spins.
+    fn spin(&mut self, context: u32, processor: usize, slice: f64) {
+        if self.waits_spinning(context) && self.running[processor].is_none() {
+            let of = &mut self.contexts[context as usize];
+            self.spinning += usize::from(!std::mem::replace(&mut of.spins, true));
+            let spinner = Running { context, left: f64::INFINITY, slice, helped: false };
+            self.running[processor] = Some(spinner);
+        }
+    }
+
+    /// Whether a context is in a wait in which it spins.
+    fn waits_spinning(&self, context: u32) -> bool {
+        let of = &self.contexts[context as usize];
+        let waits = matches!(of.at, At::Blocked | At::Lacking | At::Locked | At::Waking);
+        let wait = || self.strands.wait_of(of.next as usize);
+        let greedy = self.schedule == Schedule::Greedy && self.removed & SPINNING == 0;
+        waits && greedy && wait().is_some_and(|wait| wait.spins)
+    }
+
+    /// What a context waited for has happened, and it spun: it goes on at once if it has a
+    /// processor.
+    fn go_on(&mut self, context: u32) {
+        let on = |on: &Option<Running>| on.is_some_and(|on| on.spins() && on.context == context);
+        let processor = self.running.iter().position(on);
+        let ready = self.is_ready(context, processor.is_some());
+        if !ready && self.waits_spinning(context) {
+            return;
+        }
+        self.contexts[context as usize].spins = false;
+        self.spinning -= 1;
+        match processor {
+            Some(processor) => {
+                self.running[processor] = None;
+                if ready {
+                    self.ready[0].push_front(context);
+                    self.queued += 1;
+                }
+            }
+            None if !ready => {
+                self.ready[0].retain(|&other| other != context);
+                self.queued -= 1;
+            }
+            // It is among those that are ready already.
+            None => {}
+        }
     }
 
     /// The time has come that a context waited for at a strand.
@@ -355,8 +430,12 @@ impl<W: Watch> Replay<'_, W> {
     fn take(&mut self, processor: usize) -> Option<Running> {
         loop {
             let context = self.first(processor)?;
-            if self.is_ready(context, true) {
+            if !self.contexts[context as usize].spins && self.is_ready(context, true) {
                 return Some(self.run(context));
+            }
+            self.spin(context, processor, SLICE_NS);
+            if self.running[processor].is_some() {
+                return self.running[processor];
             }
         }
     }
@@ -434,7 +513,9 @@ impl<W: Watch> Replay<'_, W> {
         };
         let keeps = first.is_some_and(|context| self.is_ready(context, true));
         while let Some(context) = self.woken.pop() {
-            if self.is_ready(context, false) {
+            if self.contexts[context as usize].spins {
+                self.go_on(context);
+            } else if self.is_ready(context, false) {
                 self.queued += 1;
                 self.ready[queue].push_back(context);
             }
@@ -664,9 +745,10 @@ fn strand_number(at: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use taskgraph::ExecutorId;
+    use taskgraph::{ExecutorId, TaskId};
 
     use super::super::strands::{NO_WAIT, Strand};
+    use super::super::wait::{Kind, Wait};
     use super::*;
 
     fn strand(ns: u64, lock: u32) -> Strand {
@@ -699,6 +781,37 @@ mod tests {
         // The second circle is cut when nothing else can go on, and nobody of it is forgotten.
         assert_eq!(lasts(&takes(&[[1, 2], [2, 1], [3, 4], [4, 3]])), 500.0);
         assert_eq!(lasts(&takes(&[[3, 4], [1, 2], [4, 3], [2, 1]])), 500.0);
+    }
+
+    #[test]
+    fn who_spins_keeps_the_processor_until_its_slice_is_over() {
+        // Two contexts wait for a third one, which gets no processor while both spin.
+        let waits = |spins| Waits {
+            wait: Wait { kind: Kind::Word, object: 1, task: TaskId::default(), ended_by: None },
+            latency_ns: 0,
+            needs: Needs::Recorded,
+            spins,
+        };
+        let begins = Strand { wait: NO_WAIT, ..strand(1000, NO_WAIT) };
+        let goes_on = |needs_end| Strand { wait: 0, needs_end, ..strand(1000, NO_WAIT) };
+        let works = Strand { needs_end: 2, ..strand(1_000_000, NO_WAIT) };
+        let second = Strand { needs_end: 1, ..begins };
+        let strands = |spins| Strands {
+            all: vec![begins, goes_on(1), second, goes_on(2), works],
+            contexts: vec![0, 2, 4, 5],
+            needs: vec![(2, 0), (2, 0)],
+            waits: vec![waits(spins)],
+            leads: vec![true; 3],
+            executors: [0, 1, 2].map(ExecutorId::new).to_vec(),
+            ..Strands::default()
+        };
+        let lasts = |spins, removed| {
+            let on = (2, Schedule::Greedy);
+            replay(&strands(spins), on, (&Removable::default(), removed), Nobody).0
+        };
+        assert_eq!(lasts(false, 0), 1_002_000.0);
+        assert_eq!(lasts(true, 0), 4_001_000.0);
+        assert_eq!(lasts(true, SPINNING), lasts(false, 0));
     }
 
     #[test]
