@@ -32,10 +32,17 @@ struct Word {
     stray: u64,
 }
 
+impl Word {
+    fn is_lock(&self) -> bool {
+        self.stray * STRAY <= self.taken && self.given * 2 >= self.taken
+    }
+}
+
 /// What is known of the locks of some contexts.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     words: FxHashMap<u64, Word>,
+    semaphores: FxHashMap<u64, Word>,
     /// Locks with which somebody waits for a condition. Sections of such a lock make what other
     /// sections wait for, so their order is the program's.
     ordered: FxHashSet<u64>,
@@ -48,11 +55,14 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn merge(&mut self, other: Self) {
-        for (object, word) in other.words {
-            let own = self.words.entry(object).or_default();
-            own.taken += word.taken;
-            own.given += word.given;
-            own.stray += word.stray;
+        let pairs = [(&mut self.words, other.words), (&mut self.semaphores, other.semaphores)];
+        for (own, other) in pairs {
+            for (object, word) in other {
+                let own = own.entry(object).or_default();
+                own.taken += word.taken;
+                own.given += word.given;
+                own.stray += word.stray;
+            }
         }
         self.ordered.extend(other.ordered);
         self.then_waited.extend(other.then_waited);
@@ -70,8 +80,13 @@ impl Known {
     /// Whether the object is an atomic word that is used as a lock. One that is never given back
     /// says that something has happened.
     pub(super) fn is_word(&self, object: u64) -> bool {
-        let word = self.words.get(&object);
-        word.is_some_and(|word| word.stray * STRAY <= word.taken && word.given * 2 >= word.taken)
+        self.words.get(&object).is_some_and(Word::is_lock)
+    }
+
+    /// Whether who takes from a semaphore gives it back, so that it is a lock, or a limit of how
+    /// many have something at a time.
+    pub(super) fn is_limit(&self, object: u64) -> bool {
+        self.semaphores.get(&object).is_some_and(Word::is_lock)
     }
 
     pub(super) fn is_ordered(&self, object: u64) -> bool {
@@ -98,6 +113,8 @@ impl Known {
 #[derive(Debug, Default)]
 pub(super) struct Held {
     locks: Vec<u64>,
+    /// The semaphores that the context has taken from.
+    semaphores: Vec<u64>,
     /// The word that the context has just given back.
     given: Option<u64>,
 }
@@ -134,6 +151,18 @@ impl Held {
             SyncOp::FutexWait | SyncOp::FutexTimeout => {
                 let given = self.given.take().filter(|&given| given != object);
                 known.then_waited.extend(given.map(|given| (given, object)));
+            }
+            SyncOp::SemWait => {
+                known.semaphores.entry(object).or_default().taken += 1;
+                self.semaphores.push(object);
+            }
+            SyncOp::SemPost => {
+                let own = self.semaphores.iter().rposition(|&other| other == object);
+                let word = known.semaphores.entry(object).or_default();
+                match own.map(|own| self.semaphores.swap_remove(own)) {
+                    Some(_) => word.given += 1,
+                    None => word.stray += 1,
+                }
             }
             SyncOp::AtomicTake => {
                 let word = known.words.entry(object).or_default();
@@ -274,6 +303,21 @@ impl Gathering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_semaphore_that_who_took_from_it_gives_back_is_a_limit() {
+        let (mut held, mut known) = (Held::default(), Known::default());
+        let [limit, signal] = [8, 16];
+        for _ in 0..4 {
+            for op in [SyncOp::SemWait, SyncOp::SemPost] {
+                assert_eq!(held.uses(op, limit, &mut known), None);
+            }
+            // Another context posts this one.
+            held.uses(SyncOp::SemWait, signal, &mut known);
+            Held::default().uses(SyncOp::SemPost, signal, &mut known);
+        }
+        assert!(known.is_limit(limit) && !known.is_limit(signal));
+    }
 
     #[test]
     fn who_waits_for_a_lock_after_another_one_waits_for_no_condition() {

@@ -205,7 +205,8 @@ pub struct Row {
     /// The share of the loss that the function of that code has, if it is known.
     #[serde(skip)]
     pub part: Option<f64>,
-    /// The function that the code calls, where the time is spent in that.
+    /// The function that the code calls, where the time is spent in that, or the one in which
+    /// contexts sleep, read or write.
     pub callee: Option<String>,
     /// The calls that led to that code's function, the innermost first, as far as they were seen.
     pub callers: Vec<Place>,

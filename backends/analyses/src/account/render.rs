@@ -25,8 +25,12 @@ const UNRECORDED: f64 = 0.1;
 const HIDDEN: f64 = 0.5;
 /// Functions of the C library that keep a state for all threads, behind a lock of their own, and
 /// call the system for nothing else.
-const LOCKED_INSIDE: [&str; 8] =
-    ["ctime", "gmtime", "localtime", "mktime", "rand", "random", "srand", "srandom"];
+const LOCKED_INSIDE: [&str; 4] = ["rand", "random", "srand", "srandom"];
+/// The same for the time zone. It is the lock of the functions with `_r`, too.
+const TIME_ZONE: [&str; 7] =
+    ["ctime", "ctime_r", "gmtime", "gmtime_r", "localtime", "localtime_r", "mktime"];
+/// Functions that wait for time to pass.
+const SLEEPS: [&str; 5] = ["clock_nanosleep", "nanosleep", "sleep", "thrd_sleep", "usleep"];
 /// A run shorter than this says little: starting a thread takes a tenth of it.
 const SHORT_NS: u64 = 1_000_000;
 
@@ -222,7 +226,11 @@ impl Row {
 
     /// Whether the function that calls the system does so only to wait for a lock of its own.
     fn is_locked_inside(&self) -> bool {
-        self.callee.as_deref().is_some_and(|callee| LOCKED_INSIDE.contains(&callee))
+        self.calls(&LOCKED_INSIDE) || self.calls(&TIME_ZONE)
+    }
+
+    fn calls(&self, functions: &[&str]) -> bool {
+        self.callee.as_deref().is_some_and(|callee| functions.contains(&callee))
     }
 
     /// What to try.
@@ -235,8 +243,14 @@ impl Row {
             Loss::Producer if self.room.is_some() => {
                 "Give the queue more places: one side works on while the other one takes longer for once."
             }
+            Loss::System if self.calls(&TIME_ZONE) => {
+                "Convert once and keep the result, or compute in UTC without the library."
+            }
             Loss::System if self.is_locked_inside() => {
                 "Give each thread a state of its own: a generator of the program's own, or the function whose name ends in _r."
+            }
+            Loss::Io if self.calls(&SLEEPS) && self.lock.is_none() => {
+                "Be woken by a condition or a semaphore when there is something to do, instead of sleeping and looking again."
             }
             _ if self.lock.is_some() => "Give the lock back before, and take it again after.",
             cause => cause.advice(),
@@ -306,8 +320,10 @@ impl Row {
                 Some(part) if part < 0.5 => format!(", {} of it", share(part)),
                 _ => ", most of it".to_owned(),
             };
-            let callee = self.callee.as_deref().map(names::spoken);
-            let callee = callee.map_or_else(String::new, |callee| format!("{callee}, called "));
+            let callee = self.callee.as_deref().filter(|_| self.wait.is_none());
+            let callee = callee
+                .map(names::spoken)
+                .map_or_else(String::new, |callee| format!("{callee}, called "));
             let _ = write!(text, "{meanwhile} {callee}{}", code.located());
             let above = self.callers.iter().skip_while(|caller| *caller == code);
             for (at, caller) in above.enumerate() {

@@ -680,7 +680,9 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
         None => Vec::new(),
     };
     let site = placed.site.clone();
+    let callee = site.as_ref().and_then(|site| site.callee.clone());
     Ok(Row {
+        callee: callee.filter(|_| loss == Loss::Io),
         code: hot.map(|(block, _)| Place::of_block(info, block)),
         part: hot.map(|(_, part)| part),
         callers,

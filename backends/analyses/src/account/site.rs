@@ -29,6 +29,8 @@ pub(super) struct Site {
     /// Where in the wrapper contexts wait, if a wrapper is called at `place`: in the program's own
     /// code, if any of the wrappers is.
     pub(super) inner: Option<Place>,
+    /// The function in which contexts wait, if it has no code in the recording.
+    pub(super) callee: Option<String>,
 }
 
 /// The call that a task waits in, for a lock if that is known.
@@ -78,7 +80,8 @@ pub(super) fn arrival(
     // Whatever the program does, a library may take a lock of its own at one place.
     let acquired = acquired.into_iter().find(|block| !call(*block).is_library());
     let mut frames = stack.frames().iter().rev();
-    let mut site = Site { place: call(last), inner: None };
+    let callee = info.block(last).and_then(|block| Some(block.call.as_ref()?.callee.clone()));
+    let mut site = Site { place: call(last), inner: None, callee };
     let inlined = |block| Place::stack_of_call(info, block).into_iter();
     let (mut deep, mut callers) = (0, Vec::from_iter(inlined(last)));
     while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {

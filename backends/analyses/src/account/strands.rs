@@ -144,6 +144,7 @@ impl Strands {
                     wait.wait.kind = Kind::Lock;
                     wait.needs = Needs::Nothing;
                 }
+                Kind::Word if self.known.is_limit(object) => wait.wait.kind = Kind::Lock,
                 Kind::Lock if self.known.is_ordered(object) => wait.needs = Needs::Recorded,
                 // Whatever a context does until it has such a word, the word's state tells when
                 // that is.
