@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{ContextId, ExecutorId, TaskId};
+use taskgraph::{Context, ContextId, ExecutorId, TaskId};
 
 use super::counted::{Counted, Pool, Queue, Share};
 use super::locks::{Known, LockUse};
@@ -127,6 +127,31 @@ impl LeftOut {
 pub(super) type Numbers = FxHashMap<ContextId, u32>;
 
 impl Strands {
+    /// A context waits for nothing on a processor if its thread executes other contexts meanwhile.
+    pub(super) fn spin_no_more(&mut self, contexts: &[Context]) {
+        let mut lives: FxHashMap<ExecutorId, Vec<usize>> = FxHashMap::default();
+        for (at, &executor) in self.executors.iter().enumerate() {
+            lives.entry(executor).or_default().push(at);
+        }
+        for mut own in lives.into_values() {
+            own.sort_by_key(|&at| contexts[at].first_ns);
+            let mut until = 0;
+            let mut overlaps = false;
+            for &at in &own {
+                overlaps |= contexts[at].first_ns < until;
+                until = until.max(contexts[at].last_ns);
+            }
+            for at in own.into_iter().filter(|_| overlaps) {
+                let strands = self.contexts[at] as usize..self.contexts[at + 1] as usize;
+                for strand in &self.all[strands] {
+                    if let Some(wait) = self.waits.get_mut(strand.wait as usize) {
+                        wait.spins = false;
+                    }
+                }
+            }
+        }
+    }
+
     /// What waits for a lock mean, now that all uses of the locks are known.
     pub(super) fn settle(&mut self) {
         let spun = self.waits.iter().filter(|wait| wait.spins);

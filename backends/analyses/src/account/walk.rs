@@ -101,6 +101,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
     }
     strands.numbers = numbers;
     strands.known.settle();
+    strands.spin_no_more(&contexts);
     let queues = relax(&mut strands);
     strands.known.set_queues(queues);
     strands.settle();

@@ -331,12 +331,13 @@ impl<W: Watch> Replay<'_, W> {
     }
 
     /// The slice of the context on a processor is over: a context of a thread that has no processor
-    /// gets this one. (Contexts of one thread run one after the other.)
+    /// gets this one. (Contexts of one thread run one after the other, but one that spins keeps its
+    /// thread from nothing.)
     fn next_slice(&mut self, processor: usize) {
         let executor = |context: u32| self.strands.executors.get(context as usize);
         let runs = |other: u32| {
-            let running = self.running.iter().flatten();
-            running.clone().any(|on| executor(on.context) == executor(other))
+            let mut working = self.running.iter().flatten().filter(|on| !on.spins());
+            working.any(|on| executor(on.context) == executor(other))
         };
         let next = self.ready[0].iter().take(LOOKS).position(|&other| !runs(other));
         let Some(on) = &mut self.running[processor] else {
@@ -783,35 +784,40 @@ mod tests {
         assert_eq!(lasts(&takes(&[[3, 4], [1, 2], [4, 3], [2, 1]])), 500.0);
     }
 
-    #[test]
-    fn who_spins_keeps_the_processor_until_its_slice_is_over() {
-        // Two contexts wait for a third one, which gets no processor while both spin.
-        let waits = |spins| Waits {
-            wait: Wait { kind: Kind::Word, object: 1, task: TaskId::default(), ended_by: None },
-            latency_ns: 0,
-            needs: Needs::Recorded,
-            spins,
-        };
-        let begins = Strand { wait: NO_WAIT, ..strand(1000, NO_WAIT) };
-        let goes_on = |needs_end| Strand { wait: 0, needs_end, ..strand(1000, NO_WAIT) };
-        let works = Strand { needs_end: 2, ..strand(1_000_000, NO_WAIT) };
+    /// Two contexts that wait for a third one.
+    fn waiting(spins: bool) -> Strands {
+        let wait = Wait { kind: Kind::Word, object: 1, task: TaskId::default(), ended_by: None };
+        let begins = strand(1000, NO_WAIT);
+        let goes_on = |needs_end| Strand { wait: 0, needs_end, ..begins };
         let second = Strand { needs_end: 1, ..begins };
-        let strands = |spins| Strands {
+        let works = Strand { needs_end: 2, ..strand(1_000_000, NO_WAIT) };
+        Strands {
             all: vec![begins, goes_on(1), second, goes_on(2), works],
             contexts: vec![0, 2, 4, 5],
             needs: vec![(2, 0), (2, 0)],
-            waits: vec![waits(spins)],
+            waits: vec![Waits { wait, latency_ns: 0, needs: Needs::Recorded, spins }],
             leads: vec![true; 3],
             executors: [0, 1, 2].map(ExecutorId::new).to_vec(),
             ..Strands::default()
-        };
-        let lasts = |spins, removed| {
-            let on = (2, Schedule::Greedy);
-            replay(&strands(spins), on, (&Removable::default(), removed), Nobody).0
-        };
-        assert_eq!(lasts(false, 0), 1_002_000.0);
-        assert_eq!(lasts(true, 0), 4_001_000.0);
-        assert_eq!(lasts(true, SPINNING), lasts(false, 0));
+        }
+    }
+
+    fn replayed(strands: &Strands, removed: Losses) -> f64 {
+        replay(strands, (2, Schedule::Greedy), (&Removable::default(), removed), Nobody).0
+    }
+
+    #[test]
+    fn who_spins_keeps_the_processor_until_its_slice_is_over() {
+        // The third context gets no processor while the other two spin.
+        assert_eq!(replayed(&waiting(false), 0), 1_002_000.0);
+        assert_eq!(replayed(&waiting(true), 0), 4_001_000.0);
+        assert_eq!(replayed(&waiting(true), SPINNING), 1_002_000.0);
+    }
+
+    #[test]
+    fn who_spins_does_not_keep_its_own_thread_from_what_it_waits_for() {
+        let strands = Strands { executors: vec![ExecutorId::new(0); 3], ..waiting(true) };
+        assert_eq!(replayed(&strands, 0), 4_001_000.0);
     }
 
     #[test]
@@ -823,10 +829,7 @@ mod tests {
             executors: executors.map(ExecutorId::new).to_vec(),
             ..Strands::default()
         };
-        let lasts = |executors| {
-            let strands = three(executors);
-            replay(&strands, (2, Schedule::Greedy), (&Removable::default(), 0), Nobody).0
-        };
+        let lasts = |executors| replayed(&three(executors), 0);
         assert_eq!(lasts([0, 1, 2]), 90e6);
         // A thread has one of its contexts after the other.
         assert_eq!(lasts([0, 1, 1]), 120e6);
