@@ -16,7 +16,7 @@ use taskgraph::{
 };
 
 use crate::analysis::{Graph, Task, count_spans};
-use crate::view::units::whole;
+use crate::view::units::{ratio, whole};
 
 /// Contexts that one job reads.
 pub(super) const TOGETHER: usize = 256;
@@ -380,9 +380,25 @@ impl Stretches {
         self.most_within(task.executor(), (from_ns, task.end_ns()), (blocks, task.duration_ns()))
     }
 
-    /// How long an executor ran at most between two times, whatever it executed, ns.
-    pub(super) fn ran_between(&self, executor: ExecutorId, times: (u64, u64)) -> u64 {
-        self.most_within(executor, times, (f64::INFINITY, 1))
+    /// Number of executors of which the kernel said something.
+    pub(super) fn executors(&self) -> u64 {
+        self.executors.iter().filter(|own| !own.is_empty()).count() as u64
+    }
+
+    /// How long an executor ran between two times as far as the kernel says it, ns: between two
+    /// moments as much at each time.
+    pub(super) fn ran_between(&self, executor: ExecutorId, (from_ns, to_ns): (u64, u64)) -> f64 {
+        let own = self.executors.get(executor.index());
+        let moments = &self.moments[own.cloned().unwrap_or_default()];
+        let begin = moments.partition_point(|one| one.at_ns <= from_ns).saturating_sub(1);
+        let pairs = moments[begin..].array_windows();
+        let ran = pairs.take_while(|[before, _]| before.at_ns < to_ns).map(|[before, one]| {
+            let until = one.at_ns.min(to_ns);
+            let part = until.saturating_sub(before.at_ns.max(from_ns));
+            let ran = one.ran_ns.saturating_sub(before.ran_ns) as f64;
+            ran * ratio(part, one.at_ns - before.at_ns)
+        });
+        ran.sum()
     }
 
     /// The same for an executor, between two times, if it executed so many blocks in `ns`.
@@ -448,6 +464,9 @@ mod tests {
         assert_eq!(ran(112, 113), 1);
         assert_eq!(ran(120, 140), 12, "2, and 10 of which nothing is known");
         assert_eq!(ran(90, 105), 15, "nothing is known before the first moment");
+        let known = |from, to| stretches.ran_between(ExecutorId::new(0), (from, to));
+        assert_eq!([known(100, 130), known(105, 120), known(90, 105)], [12.0, 6.0, 5.0]);
+        assert_eq!([known(125, 200), known(130, 200)], [0.5, 0.0], "after the last moment");
         let other = ExecutorId::new(1);
         assert_eq!(stretches.most_within(other, (100, 130), (1.0, 30)), 30);
     }

@@ -23,7 +23,7 @@ use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
     turns,
 };
-use crate::view::units::whole;
+use crate::view::units::{ratio, whole};
 
 /// A context goes on so long after what it waited for, ns, if it has a processor. If it took
 /// longer, others had it.
@@ -36,8 +36,6 @@ const IDLE: u64 = 10;
 /// that took less than so many times as long as its blocks took so far.
 const SPUN_NS: u64 = 50_000;
 const SLOW: f64 = 4.0;
-/// A context that had a processor for so long in a wait, ns, spins: a good part of a slice.
-const SPINS_NS: u64 = 1_000_000;
 /// Number of tasks after a wait for the system among which one is searched that receives what ended
 /// the wait.
 const RECEIVED: u32 = 4;
@@ -488,12 +486,17 @@ impl<'a> Walker<'a> {
         }))
     }
 
-    /// Whether a context that waited for a word in this time did so on a processor, or lost it only
-    /// after a good part of a slice. Who sleeps or yields has the processor for less.
+    /// Whether a context that waited for a word in this time had a processor for half of the share
+    /// that each thread gets if all of them want one. Who sleeps or yields has less.
     fn spins(&self, task: &Task<'_>, (from_ns, to_ns): (u64, u64)) -> bool {
         let words = matches!(task.op().family(), Some(Family::Atomic | Family::Spin));
-        let least = SPINS_NS.min(to_ns.saturating_sub(from_ns) / 2);
-        words && self.stretches.ran_between(task.executor(), (from_ns, to_ns)) >= least
+        if !words || task.op() == SyncOp::TaskResume {
+            return false;
+        }
+        let processors = u64::from(self.graph.meta().processors.max(1));
+        let share = ratio(processors, self.stretches.executors().max(processors)) / 2.0;
+        let waited = to_ns.saturating_sub(from_ns) as f64;
+        self.stretches.ran_between(task.executor(), (from_ns, to_ns)) >= waited * share
     }
 
     fn uses(&mut self, task: &Task<'_>) -> Option<(u64, LockUse)> {
