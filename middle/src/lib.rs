@@ -144,6 +144,13 @@ pub fn merge(inputs: &[PathBuf], output: &Path, options: &Options) -> Result<Sum
     conversion.order_and_write(firsts)
 }
 
+/// The places of those traces that are of ranks of the same MPI run as the first one, which is among
+/// them; none if the first one is of no rank.
+#[must_use]
+pub fn ranks_of_one_run(traces: &[PathBuf]) -> Vec<usize> {
+    ranks::like_first(traces)
+}
+
 fn mpi_rank(rank: u32) -> u16 {
     contech_trace::mpi::rank16(rank.into())
 }

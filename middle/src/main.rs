@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge};
+use contech_middle::{
+    Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge, ranks_of_one_run,
+};
 use contech_plain::{Plain, say, size};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -47,6 +49,10 @@ struct Arguments {
     /// The graph has only one in so many stretches of what threads execute, for a first account.
     #[arg(long, hide = true, default_value = "1")]
     sample: u32,
+    /// Say instead which of the traces are of ranks of the same MPI run as the first one: their
+    /// places on the command line, from 0 on. Nothing if the first one is of no rank.
+    #[arg(long, hide = true)]
+    which_ranks: bool,
     /// Exit with 4 where nothing was lost but the limit, the region of interest or the sample left
     /// accesses out.
     #[arg(long)]
@@ -109,6 +115,12 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         return dump(arguments);
     }
     let mut paths = arguments.paths;
+    if arguments.which_ranks {
+        for place in ranks_of_one_run(&paths) {
+            writeln!(Plain::new(io::stdout()), "{place}")?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     if paths.is_empty() {
         paths.push(PathBuf::from("trace.bin"));
     }

@@ -41,6 +41,16 @@ pub(crate) fn in_order(paths: &[PathBuf]) -> Result<(Vec<Ranked>, Vec<u32>)> {
     Ok((ranked, missing))
 }
 
+/// The places of the traces that agree with the first one.
+pub(crate) fn like_first(paths: &[PathBuf]) -> Vec<usize> {
+    let Some(Ok(first)) = paths.first().map(|path| peek(path)) else {
+        return Vec::new();
+    };
+    let agrees = |path: &PathBuf| peek(path).is_ok_and(|other| agree(&first, &other).is_ok());
+    let others = (1..paths.len()).filter(|&at| agrees(&paths[at]));
+    std::iter::once(0).chain(others).collect()
+}
+
 fn apart(what: String) -> Error {
     Error::Apart { what }
 }

@@ -36,17 +36,33 @@ pub(super) fn become_it(arguments: &[OsString]) -> Result<u8> {
     Err(error).with_context(|| format!("cannot start {}", path.display()))
 }
 
-/// Makes `graph` from `trace`, with one part of the code in `sample`. The report has the
-/// summary, so it is not shown; progress and errors are.
+/// The traces as on a command line.
+pub(super) fn listed(traces: &[PathBuf]) -> String {
+    let each: Vec<_> = traces.iter().map(|trace| trace.display().to_string()).collect();
+    each.join(" ")
+}
+
+/// The places of those traces that are of ranks of the same MPI run as the first one.
+pub(super) fn ranks(converter: &Path, traces: &[PathBuf]) -> Result<Vec<usize>> {
+    let mut command = Command::new(converter);
+    command.arg("--which-ranks").args(traces).stdin(Stdio::null());
+    let cannot = || format!("cannot ask {} for ranks", converter.display());
+    let output = command.output().with_context(cannot)?;
+    let places = String::from_utf8_lossy(&output.stdout);
+    Ok(places.lines().filter_map(|place| place.parse().ok()).collect())
+}
+
+/// Makes `graph` from the traces of a program, with one part of the code in `sample`. The report
+/// has the summary, so it is not shown; progress and errors are.
 pub(super) fn convert(
     converter: &Path,
-    (trace, graph): (&Path, &Path),
+    (traces, graph): (&[PathBuf], &Path),
     sample: u64,
     interrupt: &Interrupt,
 ) -> Result<()> {
     let mut command = Command::new(converter);
     command.args((sample > 1).then(|| format!("--sample={sample}")));
-    command.args([trace, graph]);
+    command.args(traces).arg(graph);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let (_, status) = interrupt
         .run(&mut command, Work::Step)
@@ -54,6 +70,6 @@ pub(super) fn convert(
     interrupt.check();
     match status.code() {
         Some(0 | RECOVERED) => Ok(()),
-        _ => bail!("{NAME} made no graph of {} ({status}); the trace is kept", trace.display()),
+        _ => bail!("{NAME} made no graph of {} ({status}); the trace is kept", listed(traces)),
     }
 }

@@ -159,24 +159,23 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     let program = Program::run(&arguments.run, &folder.pattern()?, &interrupt)?;
     let mut answer = Answer::begin(&program);
 
-    let traces = folder.traces(&program)?;
+    let traces = folder.traces(&program, &converter)?;
     let graph_path = arguments.output.join("graph.tg");
-    let (trace, graph) = (traces.main.display(), graph_path.display());
+    let (trace, graph) = (middle::listed(&traces.own), graph_path.display());
     let left = format!("the trace is kept: contech graph {trace} {graph} makes the graph of it");
     if program.was_interrupted() {
         interrupt::stop(Signal::INT, &left);
     }
     interrupt.leaves(left);
-    first_answer(&converter, &traces.main, &interrupt, &mut answer)?;
-    middle::convert(&converter, (&traces.main, &graph_path), 1, &interrupt)?;
+    first_answer(&converter, &traces.own, &interrupt, &mut answer)?;
+    middle::convert(&converter, (&traces.own, &graph_path), 1, &interrupt)?;
     interrupt.leaves(format!(
         "the graph is kept: contech report {graph} -o report.html makes the report of it"
     ));
     let graph = analysis::open(&graph_path)?;
     answer.warn(&graph);
-    if !arguments.keep_trace {
-        fs::remove_file(&traces.main)
-            .with_context(|| format!("cannot remove {}", traces.main.display()))?;
+    for trace in traces.own.iter().filter(|_| !arguments.keep_trace) {
+        fs::remove_file(trace).with_context(|| format!("cannot remove {}", trace.display()))?;
     }
     let repeats = || repeat::accounts(arguments, &converter, &interrupt);
     // The program does not run again beside other work.
@@ -184,8 +183,8 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     write_report(&graph, arguments.budget, &report_path, first, &mut answer, repeats)?;
     say!("contech: report  {}{}", report_path.display(), answer.hidden());
     say!("contech: graph   {}", graph_path.display());
-    if arguments.keep_trace {
-        say!("contech: trace   {}", traces.main.display());
+    for trace in traces.own.iter().filter(|_| arguments.keep_trace) {
+        say!("contech: trace   {}", trace.display());
     }
     for other in &traces.others {
         say!(
@@ -204,16 +203,16 @@ fn run(arguments: &RunArguments) -> Result<u8> {
 /// executes. So that of a large trace is told before the graph of all of it is made.
 fn first_answer(
     converter: &Path,
-    trace: &Path,
+    traces: &[PathBuf],
     interrupt: &Interrupt,
     answer: &mut Answer,
 ) -> Result<()> {
-    let sample = sample_of(trace);
+    let sample = sample_of(traces);
     if sample <= 1 {
         return Ok(());
     }
-    let file = trace.with_extension("sample");
-    let made = sampled(converter, (trace, &file), sample, interrupt);
+    let file = traces[0].with_extension("sample");
+    let made = sampled(converter, (traces, &file), sample, interrupt);
     let told = made.map(|(graph, account)| {
         answer.warn(&graph);
         answer.first(&graph, &account, false);
@@ -226,19 +225,20 @@ fn first_answer(
 /// Makes a graph with a sample of what was executed, and its account.
 fn sampled(
     converter: &Path,
-    (trace, graph): (&Path, &Path),
+    (traces, graph): (&[PathBuf], &Path),
     sample: u64,
     interrupt: &Interrupt,
 ) -> Result<(Graph, account::Report)> {
-    middle::convert(converter, (trace, graph), sample, interrupt)?;
+    middle::convert(converter, (traces, graph), sample, interrupt)?;
     let graph = analysis::open(graph)?;
     let account = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
     Ok((graph, account))
 }
 
 /// One in so many parts of a trace's code are enough for an account.
-fn sample_of(trace: &Path) -> u64 {
-    fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED))
+fn sample_of(traces: &[PathBuf]) -> u64 {
+    let bytes = |trace| fs::metadata(trace).map_or(0, |trace| trace.len());
+    traces.iter().map(bytes).sum::<u64>().div_ceil(SAMPLED)
 }
 
 /// Makes the page, and tells what it adds to the answer. If the answer was not told, or the program

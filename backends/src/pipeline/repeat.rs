@@ -45,10 +45,10 @@ pub(super) fn accounts(
         let folder = TraceFolder::prepare(&path)?;
         let program = Program::run(&arguments.run, &folder.pattern()?, interrupt)?;
         interrupt.check();
-        let traces = folder.traces(&program)?;
+        let traces = folder.traces(&program, converter)?;
         let graph = graph(&arguments.output, number);
-        let sample = sample_of(&traces.main);
-        sampled(converter, (&traces.main, &graph), sample, interrupt).map(|(_, account)| account)
+        let sample = sample_of(&traces.own);
+        sampled(converter, (&traces.own, &graph), sample, interrupt).map(|(_, account)| account)
     };
     let accounts = (2..=arguments.repeat).map(run).collect();
     TraceFolder::prepare(&path)?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::middle;
 use super::program::Program;
 use crate::output::files;
 
@@ -20,8 +21,9 @@ pub(super) struct TraceFolder(PathBuf);
 /// The traces of a run.
 #[derive(Debug)]
 pub(super) struct Traces {
-    /// The trace of the program itself, now `trace.bin`.
-    pub(super) main: PathBuf,
+    /// The trace of the program itself, now `trace.bin`, and of the other ranks if it is an MPI
+    /// program.
+    pub(super) own: Vec<PathBuf>,
     /// The traces of other processes (fork, exec), sorted by name.
     pub(super) others: Vec<PathBuf>,
 }
@@ -54,7 +56,7 @@ impl TraceFolder {
     }
 
     /// The traces that are there after the run.
-    pub(super) fn traces(&self, program: &Program) -> Result<Traces> {
+    pub(super) fn traces(&self, program: &Program, converter: &Path) -> Result<Traces> {
         let mut others = self.list()?;
         let own = self.0.join(format!("trace.{}.bin", program.pid));
         let at = others.iter().position(|trace| *trace == own);
@@ -73,7 +75,18 @@ impl TraceFolder {
         let found = others.remove(at);
         let main = self.0.join("trace.bin");
         fs::rename(&found, &main).with_context(|| format!("cannot rename {}", found.display()))?;
-        Ok(Traces { main, others })
+        let mut own = vec![main];
+        if !others.is_empty() {
+            own.append(&mut others);
+            let ranks = middle::ranks(converter, &own)?;
+            let mut place = 0;
+            let of_others = |_: &mut PathBuf| {
+                place += 1;
+                !ranks.contains(&place)
+            };
+            others = own.extract_if(1.., of_others).collect();
+        }
+        Ok(Traces { own, others })
     }
 
     /// Traces in the folder, by name.

@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use contech_tests::log_order::{self, Log};
 use contech_tests::matrix::ways;
 use contech_tests::mpi::Mpi;
-use contech_tests::process::Finished;
+use contech_tests::outputs::tool;
+use contech_tests::process::{self, Finished};
 use contech_tests::recording::{backend, merge, races, verify};
 use contech_tests::scratch::{Scratch, files};
 use contech_tests::toolchain::Toolchain;
@@ -104,23 +105,36 @@ fn merged(
     Ok([run, merged])
 }
 
+/// The edges between tasks, without those of program order.
+fn edges(graph: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for task in taskgraph::map(graph)?.tasks() {
+        let task = task?;
+        let to = task.id();
+        found.extend(task.dependencies()?.iter().map(|from| format!("{from} {to}")));
+    }
+    found.sort();
+    Ok(found)
+}
+
 #[test]
 fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
     for mpi in Mpi::ALL {
         let scratch = Scratch::new(&format!("mpi/ping_{}", mpi.name()))?;
         let graph = scratch.join("graph.tg");
         merged(mpi, "ping.c", &["-O1"], &scratch, &graph)?;
-        let edges = taskgraph::map(&graph)?;
-        let mut found = Vec::new();
-        for task in edges.tasks() {
-            let task = task?;
-            let to = task.id();
-            found.extend(task.dependencies()?.iter().map(|from| format!("{from} {to}")));
-        }
-        found.sort();
+        let results = scratch.join("results");
+        let mut contech = tool("contech");
+        contech.args(["run", "--keep-trace", "-o"]).arg(&results).arg("--");
+        let launcher = mpi.launcher(2);
+        contech.arg(launcher.get_program()).args(launcher.get_args());
+        let said = process::run(contech.arg(scratch.join("prog")))?.ok()?.err();
+        assert_eq!(said.matches("contech: trace ").count(), 2, "{said}");
         let mut expected = PING.to_vec();
         expected.sort_unstable();
-        assert_eq!(found, expected, "{}", mpi.name());
+        for graph in [&graph, &results.join("graph.tg")] {
+            assert_eq!(edges(graph)?, expected, "{}", graph.display());
+        }
         let causes = backend(&["parallelism"], &graph)?.ok()?.out();
         assert!(causes.contains("message"), "{causes}");
         let folder = scratch.subdir("exports")?;

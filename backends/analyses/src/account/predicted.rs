@@ -120,11 +120,19 @@ impl Predicted {
         for at in others {
             let (row, mended): (_, Vec<f64>) = (&mut chosen[at].row, next());
             match rooms[at] {
-                // Who comes last to a barrier each time has more to do, however little that is.
+                // Who comes last to a barrier each time has more to do, however little that is: or
+                // all of it, if the others do nothing before.
                 None if row.cause == Loss::Barrier => {
                     let of = |gains: &[f64]| gains.first().copied().unwrap_or(1.0) - 1.0;
                     if of(&mended) > of(&row.mended) * UNEQUAL {
-                        (row.cause, row.mended) = (Loss::Imbalance, mended);
+                        let idle = |group: &u32| {
+                            let key = keys.get(*group as usize);
+                            matches!(key, Some(Key::Wait(Kind::Idle, _)))
+                        };
+                        let serial = chosen[at].groups.iter().all(idle);
+                        let row = &mut chosen[at].row;
+                        row.cause = if serial { Loss::Serial } else { Loss::Imbalance };
+                        row.mended = mended;
                     }
                 }
                 // What helps more: that who takes from the queue is faster, or that the queue has
