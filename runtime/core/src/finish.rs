@@ -4,7 +4,8 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::Duration;
 
-use contech_interpose::kernel::{Instant, sleep};
+use contech_interpose::clock::Instant;
+use contech_interpose::kernel::sleep;
 use contech_interpose::whole;
 use contech_trace::event::{EndReason, Event, TEAM_STREAMS};
 use contech_trace::file::Totals;

@@ -13,7 +13,7 @@ use std::sync::atomic::{
 };
 use std::time::Duration;
 
-use contech_interpose::kernel::Instant;
+use contech_interpose::clock::Instant;
 use contech_trace::event::Recorded;
 
 use crate::options::{Options, Region};

@@ -7,7 +7,8 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_interpose::kernel::{self, Instant};
+use contech_interpose::clock::Instant;
+use contech_interpose::kernel;
 use contech_trace::file::{FileHeader, HEADER_BYTES};
 
 use crate::{mask, memory};

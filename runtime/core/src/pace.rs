@@ -5,7 +5,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_interpose::kernel::{Instant, sleeps};
+use contech_interpose::clock::Instant;
+use contech_interpose::kernel::sleeps;
 
 use crate::queue::Patience;
 

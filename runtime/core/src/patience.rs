@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contech_interpose::kernel::Instant;
+use contech_interpose::clock::Instant;
 
 use crate::primitive::{ROUNDS, spin_loop, yield_now};
 

@@ -12,7 +12,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use contech_interpose::kernel::{Instant, ran};
+use contech_interpose::clock::{Instant, ran};
 use contech_trace::event::Event;
 
 use crate::append::encode_at;

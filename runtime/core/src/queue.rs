@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use contech_interpose::kernel::Instant;
+use contech_interpose::clock::Instant;
 use contech_trace::file::{ChunkKind, Totals};
 
 use crate::buffer::Part;

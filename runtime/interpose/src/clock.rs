@@ -1,9 +1,72 @@
-//! Time stamps: the processor's clock, and its frequency.
+//! Time stamps: the kernel's clocks, and the processor's with its frequency.
 
+use std::ffi::c_int;
 use std::time::Duration;
 
 use crate::arch::ticks;
-use crate::kernel::nanoseconds;
+use crate::found;
+use crate::kernel::{call, usage};
+
+found! { static CLOCK_GETTIME = clock_gettime(libc::clockid_t, *mut libc::timespec) -> c_int; }
+
+/// The time of a clock in nanoseconds. A filter of the program's (seccomp) may refuse the system
+/// call. The C library's own function reads the kernel's page in the process instead.
+#[must_use]
+pub fn nanoseconds(clock: libc::clockid_t) -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    if let Some(read) = CLOCK_GETTIME.known() {
+        // SAFETY: the function takes a live timespec.
+        unsafe { read(clock, &raw mut t) };
+    } else {
+        let clock = usize::try_from(clock).unwrap_or(0);
+        let at = (&raw mut t).expose_provenance();
+        // SAFETY: the pointer is to a live timespec.
+        let _ = unsafe { call(libc::SYS_clock_gettime, [clock, at]) };
+    }
+    t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
+}
+
+/// What the kernel says of the calling thread since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ran {
+    /// Time that it ran, in microseconds; that in the kernel is a part of it.
+    pub all_us: u64,
+    /// Time that it ran in the kernel, in microseconds.
+    pub system_us: u64,
+    /// Pages that the kernel had to give it.
+    pub faults: u64,
+}
+
+/// How long the calling thread has run. Its clock is exact. The times of its usage are not: while
+/// it has the processor, they go on with the kernel's ticks, which may be 4 ms apart.
+#[must_use]
+pub fn ran() -> Ran {
+    let (all_us, usage) = (nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID) / 1000, usage());
+    let us = |t: libc::timeval| t.tv_sec.unsigned_abs() * 1_000_000 + t.tv_usec.unsigned_abs();
+    Ran {
+        all_us,
+        system_us: us(usage.ru_stime).min(all_us),
+        faults: usage.ru_minflt.unsigned_abs() + usage.ru_majflt.unsigned_abs(),
+    }
+}
+
+/// A moment of the monotonic clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// This moment.
+    #[must_use]
+    pub fn now() -> Self {
+        Instant(nanoseconds(libc::CLOCK_MONOTONIC))
+    }
+
+    /// The time since this moment.
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        Duration::from_nanos(Self::now().0.saturating_sub(self.0))
+    }
+}
 
 /// The processor's clock and the monotonic clock (ns) at the same moment: the tightest pair of a
 /// few tries.

@@ -6,7 +6,6 @@ use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
 use crate::arch::raw_call;
-use crate::vdso;
 
 /// Makes a system call. A failure is the number of the error.
 ///
@@ -66,51 +65,10 @@ pub fn sleep(time: Duration) {
     let _ = unsafe { call(libc::SYS_nanosleep, [(&raw const time).expose_provenance(), 0]) };
 }
 
-/// The time of a clock in nanoseconds. A filter of the program's (seccomp) may refuse the system
-/// call, so this asks the kernel's page in the process first.
-#[must_use]
-pub fn nanoseconds(clock: libc::clockid_t) -> u64 {
-    let mut t = timespec(Duration::ZERO);
-    if let Some(read) = vdso::clock_gettime() {
-        // SAFETY: the kernel's function takes a live timespec.
-        unsafe { read(clock, &raw mut t) };
-    } else {
-        let clock = usize::try_from(clock).unwrap_or(0);
-        let at = (&raw mut t).expose_provenance();
-        // SAFETY: the pointer is to a live timespec.
-        let _ = unsafe { call(libc::SYS_clock_gettime, [clock, at]) };
-    }
-    t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
-}
-
 /// How often the calling thread has given up the processor.
 #[must_use]
 pub fn sleeps() -> u64 {
     usage().ru_nvcsw.unsigned_abs()
-}
-
-/// What the kernel says of the calling thread since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ran {
-    /// Time that it ran, in microseconds; that in the kernel is a part of it.
-    pub all_us: u64,
-    /// Time that it ran in the kernel, in microseconds.
-    pub system_us: u64,
-    /// Pages that the kernel had to give it.
-    pub faults: u64,
-}
-
-/// How long the calling thread has run. Its clock is exact. The times of its usage are not: while
-/// it has the processor, they go on with the kernel's ticks, which may be 4 ms apart.
-#[must_use]
-pub fn ran() -> Ran {
-    let (all_us, usage) = (nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID) / 1000, usage());
-    let us = |t: libc::timeval| t.tv_sec.unsigned_abs() * 1_000_000 + t.tv_usec.unsigned_abs();
-    Ran {
-        all_us,
-        system_us: us(usage.ru_stime).min(all_us),
-        faults: usage.ru_minflt.unsigned_abs() + usage.ru_majflt.unsigned_abs(),
-    }
 }
 
 /// What the kernel counts of the calling thread.
@@ -122,24 +80,6 @@ pub fn usage() -> libc::rusage {
     // SAFETY: the pointer is to a live rusage.
     let _ = unsafe { call(libc::SYS_getrusage, [THREAD, (&raw mut usage).expose_provenance()]) };
     usage
-}
-
-/// A moment of the monotonic clock.
-#[derive(Debug, Clone, Copy)]
-pub struct Instant(u64);
-
-impl Instant {
-    /// This moment.
-    #[must_use]
-    pub fn now() -> Self {
-        Instant(nanoseconds(libc::CLOCK_MONOTONIC))
-    }
-
-    /// The time since this moment.
-    #[must_use]
-    pub fn elapsed(self) -> Duration {
-        Duration::from_nanos(Self::now().0.saturating_sub(self.0))
-    }
 }
 
 /// Waits while the word has the value, at most for `time`, or until a thread that changed the word

@@ -25,7 +25,6 @@ pub mod notice;
 pub mod objects;
 pub mod ompt;
 pub mod threads;
-mod vdso;
 pub mod whole;
 
 pub use notice::say;

@@ -8,7 +8,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::Duration;
 
-use crate::kernel::{Instant, futex_wait, futex_wake};
+use crate::clock::Instant;
+use crate::kernel::{futex_wait, futex_wake};
 
 const FREE: u32 = 0;
 const LOCKED: u32 = 1;

@@ -9,7 +9,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::arch::ticks;
-use crate::kernel::{nanoseconds, sleeps};
+use crate::clock::nanoseconds;
+use crate::kernel::sleeps;
 
 /// Ticks, about 30 microseconds. No other program runs within a shorter interval.
 pub const LONG: u64 = 90_000;

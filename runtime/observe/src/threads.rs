@@ -53,7 +53,8 @@ pub(crate) fn end(lane: &'static Lane) {
     lane.end();
     phase::thread_ends(lane, clock::now());
     let usage = kernel::usage();
-    lane.cpu_ns.fetch_add(kernel::nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID), Relaxed);
+    lane.cpu_ns
+        .fetch_add(contech_interpose::clock::nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID), Relaxed);
     lane.voluntary.fetch_add(usage.ru_nvcsw.unsigned_abs(), Relaxed);
     lane.involuntary.fetch_add(usage.ru_nivcsw.unsigned_abs(), Relaxed);
     lanes::give_back(lane);
