@@ -263,14 +263,14 @@ pub(crate) unsafe extern "C" fn fence(order: Word) {
     }
 }
 
-/// Gives back the stripes of operations that never go on: a jump out of a signal handler leaves for
+/// Gives back the stripe of an operation that never goes on: a jump out of a signal handler leaves for
 /// good what the handler interrupted, and so does the end of a thread.
 pub(crate) fn abandon(tls: &TlsBlock) {
     let me = OWNERS.thread(tls.owner());
-    for stripe in me.places().filter_map(Stripes::at) {
-        if STRIPES[stripe].is_held_by(me.number) {
-            STRIPES[stripe].give_lock(me.number);
-        }
+    if let Some(stripe) = me.place().and_then(Stripes::at)
+        && STRIPES[stripe].is_held_by(me.number)
+    {
+        STRIPES[stripe].give_lock(me.number);
     }
     me.clear();
 }

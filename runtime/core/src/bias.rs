@@ -11,9 +11,9 @@
 //! of the program forbids it.
 //!
 //! A signal handler may come at any instruction of its thread. What the interrupted code uses stays
-//! in the line while the handler adds its own. If the handler wants the very same while another
-//! thread waits for the interrupted code, the handler takes the revocation back, or both would wait
-//! for each other.
+//! in the line, and anything else that the handler uses is shared from then on. If the handler
+//! wants the very same while another thread waits for the interrupted code, the handler takes the
+//! revocation back, or both would wait for each other.
 //!
 //! Threads that end leave what they own to the next thread that gets their number. `tests/model`
 //! tries every interleaving of this file.
@@ -43,11 +43,8 @@ const MOST: u64 = 3;
 /// After so many revocations that did not pay, nothing gets another owner in the whole process.
 pub(crate) const ALLOWED: u64 = 500;
 
-/// Bits of a place in a line.
-const PLACE: u32 = 16;
-
-/// What a thread with a number uses just now: up to four places, the latest in the lowest bits.
-/// Only the thread itself writes it.
+/// The place of what a thread with a number uses just now; 0 for nothing. Only the thread itself
+/// writes it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Line(pub(crate) AtomicU64);
@@ -72,14 +69,10 @@ pub enum Entry {
     New = 1,
     /// The code that this handler interrupted has put it there.
     Within = 2,
-    /// The thread has no line, or too many handlers interrupted each other.
+    /// The thread has no line, or a handler interrupted the use of something else.
     None = 3,
     /// The code that this handler interrupted uses it, and so does the handler.
     Before = 4,
-}
-
-fn holds(line: u64, place: u64) -> bool {
-    (0..64).step_by(PLACE as usize).any(|at| line >> at & ((1 << PLACE) - 1) == place)
 }
 
 impl Me<'_> {
@@ -89,17 +82,18 @@ impl Me<'_> {
         &self.lines[number % self.lines.len()].0
     }
 
-    /// Says that the thread uses `place`, which is not 0 and has 16 bits.
+    /// Says that the thread uses `place`, which is not 0.
     #[inline]
     pub fn enter(&self, place: u64) -> Entry {
-        let line = &self.line.0;
-        let before = line.load(Relaxed);
-        if before != 0 || self.number == 0 {
-            return self.enter_within(before, place);
+        if self.number == 0 {
+            Entry::None
+        } else if self.enter_alone(place) {
+            Entry::New
+        } else if self.line.0.load(Relaxed) == place {
+            Entry::Within
+        } else {
+            Entry::None
         }
-        line.store(place, Release);
-        light_fence();
-        Entry::New
     }
 
     /// Says that the thread, which has a number, uses `place` and nothing else. Returns whether
@@ -115,43 +109,17 @@ impl Me<'_> {
         alone
     }
 
-    /// Takes the only place out of the line.
+    /// Takes the place that was entered out of the line.
     #[inline(always)]
-    pub fn leave_alone(&self) {
+    pub fn leave(&self) {
         self.line.0.store(0, Release);
     }
 
-    #[cold]
-    fn enter_within(&self, before: u64, place: u64) -> Entry {
-        if self.number == 0 {
-            return Entry::None;
-        }
-        if holds(before, place) {
-            return Entry::Within;
-        }
-        if before >> (64 - PLACE) != 0 {
-            return Entry::None;
-        }
-        self.line.0.store(before << PLACE | place, Release);
-        light_fence();
-        Entry::New
-    }
-
-    /// Takes the place that was entered last out of the line.
-    #[inline]
-    pub fn leave(&self) {
-        let line = &self.line.0;
-        line.store(line.load(Relaxed) >> PLACE, Release);
-    }
-
-    /// What the thread uses, the latest first.
-    pub fn places(&self) -> impl Iterator<Item = u64> + use<> {
-        let line = match self.number {
-            0 => 0,
-            _ => self.line.0.load(Relaxed),
-        };
-        let places = (0..64).step_by(PLACE as usize);
-        places.map(move |at| line >> at & ((1 << PLACE) - 1)).take_while(|place| *place != 0)
+    /// What the thread uses.
+    #[must_use]
+    pub fn place(&self) -> Option<u64> {
+        let place = if self.number == 0 { 0 } else { self.line.0.load(Relaxed) };
+        (place != 0).then_some(place)
     }
 
     /// Forgets what the thread uses, because it does not go on with it.
@@ -293,7 +261,7 @@ impl Bias {
         let line = me.line_of(mark & OWNER);
         let mut patience = Patience::new();
         let mut safe = heavy_fence();
-        while safe && holds(line.load(Acquire), place) {
+        while safe && line.load(Acquire) == place {
             if self.word.load(Relaxed) != mark {
                 return;
             }

@@ -117,7 +117,7 @@ impl Stripe {
         }
         // Another thread may have taken it away before the place was entered.
         if !self.bias.names(me) {
-            me.leave_alone();
+            me.leave();
             return false;
         }
         add_here(&self.word, LOCKED);

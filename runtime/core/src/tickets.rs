@@ -47,7 +47,7 @@ impl Tickets {
         let (counter, place) = (&self.0[index], Self::place(index));
         if me.number != 0 && counter.bias.names(me) && me.enter_alone(place) {
             let drawn = counter.bias.names(me).then(|| fetch_add_here(&counter.count, 1));
-            me.leave_alone();
+            me.leave();
             if let Some(drawn) = drawn {
                 return drawn as u64 + 1;
             }
