@@ -71,8 +71,6 @@ pub struct Recorder {
     pub callers: Callers,
     /// The context behind each handle of a thread to be joined.
     pub joins: Numbers,
-    /// The number of participants of each barrier.
-    pub barriers: Numbers,
     /// Number of threads of the program that live, including the first one.
     pub live: AtomicI64,
     /// The place where threads hand over what they record.
@@ -135,7 +133,6 @@ impl Recorder {
             clock,
             callers: Callers::new(),
             joins: Numbers::default(),
-            barriers: Numbers::default(),
             live: AtomicI64::new(1),
             desk: Desk::new(
                 !options.off,

@@ -117,8 +117,8 @@ macro_rules! for_each_function {
         cnd_signal(condition: Ptr) -> c_int: [release CondSignal] [];
         cnd_broadcast(condition: Ptr) -> c_int: [release CondBroadcast] [];
 
-        pthread_barrier_init(barrier: Ptr, attributes: Ptr, count: c_uint) -> c_int: [own barrier] [];
-        pthread_barrier_destroy(barrier: Ptr) -> c_int: [own barrier] [];
+        pthread_barrier_init(barrier: Ptr, attributes: Ptr, count: c_uint) -> c_int: [create with count] [];
+        pthread_barrier_destroy(barrier: Ptr) -> c_int: [destroy] [];
         pthread_barrier_wait(barrier: Ptr) -> c_int: [own barrier] [Barrier];
 
         pthread_once(once: Ptr, routine: Routine) -> c_int: [own once] [];
