@@ -8,10 +8,12 @@
 //! everything and marks the recording as ended. So nothing is handed over twice, and nothing is
 //! forgotten because each thought that the other one did it.
 
+use std::collections::VecDeque;
+
 use contech_trace::event::Event;
 use contech_trace::file::ChunkKind;
 
-use crate::buffer::{Buffer, List, Part, Piece};
+use crate::buffer::{Part, Piece};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
 use crate::level;
@@ -125,13 +127,13 @@ impl Desk {
         (depth, lane): (usize, Lane),
         (cursor, now): (*mut u8, u64),
     ) -> bool {
-        let (buffer, whole) = inner.tape(depth, lane).take(depth, cursor, now);
-        if let Some(buffer) = buffer {
-            self.deliver(context, inner, (depth, lane), buffer);
+        let (part, whole) = inner.tape(depth, lane).take(depth, cursor, now);
+        if let Some(part) = part {
+            self.deliver(context, inner, (depth, lane), part);
         }
         let whole = self.gather(inner, (depth, lane), now) && whole;
-        while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
-            self.deliver(context, inner, (depth, lane), buffer);
+        while let Some(part) = inner.tape(depth, lane).deeper.pop_front() {
+            self.deliver(context, inner, (depth, lane), part);
         }
         whole
     }
@@ -143,16 +145,16 @@ impl Desk {
             return true;
         }
         let tape = inner.tape(depth + 1, lane);
-        let (buffer, whole) = tape.take(depth + 1, tape.saved.0, now);
-        self.keep(&mut inner.tape(depth, lane).deeper, buffer);
+        let (part, whole) = tape.take(depth + 1, tape.saved.0, now);
+        self.keep(&mut inner.tape(depth, lane).deeper, part);
         whole
     }
 
-    /// Puts a buffer behind others, if anything is in it.
-    pub(crate) fn keep(&self, list: &mut List, buffer: Option<Buffer>) {
-        match buffer {
-            Some(buffer) if buffer.piece().len > 0 => list.push(buffer),
-            Some(buffer) => self.pool.put(buffer),
+    /// Puts a part behind others, if anything is in it.
+    pub(crate) fn keep(&self, list: &mut VecDeque<Part>, part: Option<Part>) {
+        match part {
+            Some(part) if part.piece().len > 0 => list.push_back(part),
+            Some(part) => self.pool.put(part),
             None => {}
         }
     }
@@ -169,30 +171,23 @@ impl Desk {
     ) -> bool {
         let whole = self.part_of(context, inner, (0, lane), at, HandOff::Lend);
         let whole = self.gather(inner, (0, lane), at.1) && whole;
-        while let Some(buffer) = inner.tape(0, lane).deeper.pop() {
-            self.hand_over(context, inner, lane, buffer);
+        while let Some(part) = inner.tape(0, lane).deeper.pop_front() {
+            self.hand_over(context, inner, lane, part);
         }
         whole
     }
 
-    fn deliver(
-        &self,
-        context: u32,
-        inner: &mut Inner,
-        (depth, lane): (usize, Lane),
-        buffer: Buffer,
-    ) {
+    fn deliver(&self, context: u32, inner: &mut Inner, (depth, lane): (usize, Lane), part: Part) {
         if depth == 0 {
-            self.hand_over(context, inner, lane, buffer);
+            self.hand_over(context, inner, lane, part);
         } else {
-            self.keep(&mut inner.tape(depth, lane).out, Some(buffer));
+            self.keep(&mut inner.tape(depth, lane).out, Some(part));
         }
     }
 
-    /// Gives a buffer or a part of one to the writer, or back to the pool if nobody wants its bytes.
-    /// An empty part only lets go of the buffer.
-    fn hand_over(&self, context: u32, inner: &mut Inner, lane: Lane, held: impl Into<Part>) {
-        let part = held.into();
+    /// Gives a part of a buffer to the writer, or back to the pool if nobody wants its bytes. An
+    /// empty part only lets go of the buffer.
+    fn hand_over(&self, context: u32, inner: &mut Inner, lane: Lane, part: Part) {
         let piece = part.piece();
         if self.counts(lane, piece.len) {
             self.send(context, inner, lane, piece, Records::Part(part));
@@ -240,25 +235,18 @@ impl Desk {
             HandOff::Copy(held) if piece.len > 0 => self.pool.take().map(|copy| (copy, held)),
             HandOff::Copy(_) | HandOff::Lend => None,
         };
-        match copy {
-            Some((mut copy, held)) => {
+        let part = match copy {
+            Some((copy, held)) => {
                 // SAFETY: the bytes are within the thread's buffer, which has the size of the copy.
                 // The thread wrote them before its cursor, and no other thread changes any of them.
                 unsafe { std::ptr::copy_nonoverlapping(start, copy.data(), piece.len) };
                 held.complete(start, piece.len, copy.data());
-                let fits = copy.set_piece(Piece { start: 0, ..piece });
-                self.hand_over(context, inner, lane, copy);
-                fits
+                copy.into_part(Piece { start: 0, ..piece })
             }
-            None => {
-                let part = buffer.part(piece);
-                let fits = part.is_some();
-                if let Some(part) = part {
-                    self.hand_over(context, inner, lane, part);
-                }
-                fits
-            }
-        }
+            None => buffer.part(piece),
+        };
+        self.hand_over(context, inner, lane, part);
+        true
     }
 
     /// Ends the recording of the calling thread, if it has not ended yet. Returns `false` if
@@ -298,13 +286,13 @@ impl Desk {
         // The level above may hold the buffer of handlers that returned.
         for depth in 0..=(inner.depth + 1).min(level::MOST) {
             for lane in Lane::ALL {
-                while let Some(buffer) = inner.tape(depth, lane).out.pop() {
-                    self.hand_over(context, inner, lane, buffer);
+                while let Some(part) = inner.tape(depth, lane).out.pop_front() {
+                    self.hand_over(context, inner, lane, part);
                 }
                 let cursor = inner.end_of(depth, lane, cursors(lane));
                 whole &= self.part_of(context, inner, (depth, lane), (cursor, now), way);
-                while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
-                    self.hand_over(context, inner, lane, buffer);
+                while let Some(part) = inner.tape(depth, lane).deeper.pop_front() {
+                    self.hand_over(context, inner, lane, part);
                 }
             }
         }

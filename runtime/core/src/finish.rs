@@ -286,7 +286,7 @@ impl Recorder {
         let own = registry::current(tls);
         let is_own = |thread: &Thread| own.is_some_and(|own| std::ptr::eq(own, thread));
         let apart = || {
-            let mut others = self.registry.iter().filter(|thread| !is_own(thread));
+            let mut others = self.registry.all().into_iter().filter(|thread| !is_own(thread));
             others.all(|thread| thread.entered.load(Relaxed) == NO_CONTEXT)
         };
         let before = apart();

@@ -103,7 +103,7 @@ impl Recorder {
         let depth = inner.depth;
         let now = self.clock.now();
         let live = inner.status == Status::Live;
-        let full = &mut inner.tape(depth, lane).buffer;
+        let full = &inner.tape(depth, lane).buffer;
         // The first buffer of a lane hands nothing over.
         let begun = live && full.is_some();
         if let Some(full) = full {

@@ -271,16 +271,16 @@ impl Recorder {
         let mut done = std::mem::take(&mut tape.out);
         let rests = may_rest && tape.rest(cursor);
         if !rests {
-            let (buffer, all) = tape.take(depth, cursor, now);
+            let (part, all) = tape.take(depth, cursor, now);
             whole &= all;
-            self.desk.keep(&mut done, buffer);
-            done.append(std::mem::take(&mut tape.deeper));
+            self.desk.keep(&mut done, part);
+            done.append(&mut tape.deeper);
         }
         if !whole && inner.status == Status::Live {
             self.counters.losses.note(Loss::Cursor);
         }
         let below = inner.tape(depth - 1, lane);
-        below.deeper.append(done);
+        below.deeper.append(&mut done);
         let (cursor, limit) = below.saved;
         // A null limit makes the next check or event of the interrupted code take the slow path.
         let due = rests || !below.deeper.is_empty();

@@ -6,9 +6,11 @@
 //! into buffers of its own. These take their place in the context's stream at the next flush or
 //! event of the interrupted code, and so never in the middle of one of its records.
 
+use std::collections::VecDeque;
+
 use contech_interpose::arch::Registers;
 
-use crate::buffer::{Buffer, List, Piece};
+use crate::buffer::{Buffer, Part, Piece};
 
 /// The most signal handlers on top of each other that are recorded. Deeper ones are counted as
 /// lost.
@@ -36,9 +38,9 @@ pub(crate) struct Tape {
     /// level returned. The next handler that interrupts the same code goes on there.
     pub(crate) saved: (*mut u8, *mut u8),
     /// Finished buffers of a handler, in order. Those of the program go to the writer at once.
-    pub(crate) out: List,
+    pub(crate) out: VecDeque<Part>,
     /// Finished buffers of handlers that interrupted this level, due at its next flush.
-    pub(crate) deeper: List,
+    pub(crate) deeper: VecDeque<Part>,
 }
 
 /// The program (level 0) or one signal handler.
@@ -78,8 +80,8 @@ impl Tape {
             begin: std::ptr::null_mut(),
             first: 0,
             saved: (std::ptr::null_mut(), std::ptr::null_mut()),
-            out: List::new(),
-            deeper: List::new(),
+            out: VecDeque::new(),
+            deeper: VecDeque::new(),
         }
     }
 
@@ -128,18 +130,12 @@ impl Tape {
 
     /// Takes the buffer of the level `depth` with what is recorded up to `cursor`. The second value
     /// is false if the cursor does not belong to the buffer, so that records were lost.
-    pub(crate) fn take(
-        &mut self,
-        depth: usize,
-        cursor: *mut u8,
-        now: u64,
-    ) -> (Option<Buffer>, bool) {
+    pub(crate) fn take(&mut self, depth: usize, cursor: *mut u8, now: u64) -> (Option<Part>, bool) {
         let piece = self.piece(depth, cursor, now);
-        let Some(mut buffer) = self.buffer.take() else {
-            return (None, cursor.is_null());
-        };
-        let fits = buffer.set_piece(piece.unwrap_or_default());
-        (Some(buffer), piece.is_some() && fits)
+        match self.buffer.take() {
+            Some(buffer) => (Some(buffer.into_part(piece.unwrap_or_default())), piece.is_some()),
+            None => (None, cursor.is_null()),
+        }
     }
 
     /// Begins a new piece of the same buffer at `cursor`. Returns the start of the old piece, and

@@ -6,7 +6,7 @@
 //! `writer` and the `registry` of threads. A thread writes records at the cursor of its
 //! [`TlsBlock`]. When the cursor reaches the limit, [`Recorder::flush`] hands the buffer over and
 //! gives the next one. The hot path neither allocates nor locks. The slow path runs with all
-//! signals blocked and allocates nothing either.
+//! signals blocked, and what it allocates comes from the library's own heap.
 
 #![allow(clippy::new_without_default, reason = "what has no default is made in a constant")]
 

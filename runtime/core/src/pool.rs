@@ -1,6 +1,6 @@
 //! The pool of free buffers, last in, first out. It keeps only as many as are worth keeping.
 
-use crate::buffer::{Buffer, List, Part};
+use crate::buffer::{Buffer, Part};
 use crate::primitive::Mutex;
 use crate::sync::lock;
 
@@ -9,16 +9,10 @@ use crate::sync::lock;
 /// the queue.
 pub(crate) const KEPT: usize = 64;
 
-/// The free buffers, the most recently used one, which is the warmest, first.
-#[derive(Debug, Default)]
-struct Free {
-    list: List,
-    len: usize,
-}
-
 #[derive(Debug)]
 pub(crate) struct Pool {
-    free: Mutex<Free>,
+    /// The free buffers, the most recently used one, which is the warmest, last.
+    free: Mutex<Vec<Buffer>>,
     buffer_bytes: usize,
     kept: usize,
 }
@@ -26,18 +20,13 @@ pub(crate) struct Pool {
 impl Pool {
     /// A pool of buffers of `buffer_bytes` bytes each that keeps at most `kept` free ones.
     pub(crate) fn new(buffer_bytes: usize, kept: usize) -> Self {
-        Pool { free: Mutex::new(Free::default()), buffer_bytes, kept }
+        Pool { free: Mutex::new(Vec::with_capacity(kept)), buffer_bytes, kept }
     }
 
     /// The free buffer that was used last, or else a new one; `None` when memory has run out.
     pub(crate) fn take(&self) -> Option<Buffer> {
-        let mut free = lock(&self.free);
-        let Some(buffer) = free.list.pop() else {
-            drop(free);
-            return Buffer::map(self.buffer_bytes);
-        };
-        free.len -= 1;
-        Some(buffer)
+        let free = lock(&self.free).pop();
+        free.or_else(|| Buffer::map(self.buffer_bytes))
     }
 
     /// Lets go of a buffer or of a part of one. The buffer comes back to the pool with its last
@@ -47,12 +36,8 @@ impl Pool {
             return;
         };
         let mut free = lock(&self.free);
-        if free.len < self.kept {
-            free.list.push_front(buffer);
-            free.len += 1;
-        } else {
-            drop(free);
-            drop(buffer);
+        if free.len() < self.kept {
+            free.push(buffer);
         }
     }
 }
@@ -78,6 +63,6 @@ mod tests {
         let (a, b) = (pool.take().unwrap(), pool.take().unwrap());
         pool.put(a);
         pool.put(b);
-        assert_eq!(lock(&pool.free).len, 1);
+        assert_eq!(lock(&pool.free).len(), 1);
     }
 }

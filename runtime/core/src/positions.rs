@@ -80,10 +80,10 @@ impl Recorder {
         }
         asker.last = Instant::now();
         let mut threads = 0;
-        for thread in self.registry.iter() {
+        self.registry.each(|thread| {
             threads += 1;
             asker.asked += u64::from(ask(thread));
-        }
+        });
         if asker.asked >= MOST {
             (asker.asked, asker.period) = (0, asker.period * 2);
         }
@@ -101,7 +101,7 @@ impl Recorder {
         cursor: *mut u8,
     ) -> Option<*mut u8> {
         let depth = inner.depth;
-        let buffer = inner.tape(depth, Lane::Stream).buffer.as_mut()?;
+        let buffer = inner.tape(depth, Lane::Stream).buffer.as_ref()?;
         let limit = buffer.limit();
         if !buffer.contains(cursor) || cursor >= limit {
             return None;

@@ -4,8 +4,7 @@
 )]
 //! The states of all threads. The list only grows, and states are used again.
 
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::Ordering::Acquire;
 
 use crate::inner::Inner;
 use crate::mask::Blocked;
@@ -15,52 +14,31 @@ use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::TlsBlock;
 
-/// Number of states that are mapped at a time.
-const SLAB: usize = 16;
-
-/// The threads of one trace. States come from mapped memory, not from the heap, so that a signal
-/// handler that interrupted the allocator can take one.
+/// The threads of one trace.
 #[derive(Default)]
-pub(crate) struct Registry {
-    all: AtomicPtr<Thread>,
-    free: Mutex<FreeList>,
+pub(crate) struct Registry(Mutex<States>);
+
+#[derive(Default)]
+struct States {
+    all: Vec<&'static Thread>,
+    free: Vec<&'static Thread>,
 }
-
-#[derive(Default)]
-struct FreeList(Option<NonNull<Thread>>);
-
-// SAFETY: the states that the list points to are shared by design and live as long as the process.
-unsafe impl Send for FreeList {}
 
 impl Registry {
     /// A fresh state; `None` when memory has run out.
     pub(crate) fn take(&self) -> Option<&'static Thread> {
-        let mut free = lock(&self.free);
-        if free.0.is_none() {
-            self.grow(&mut free)?;
+        let mut states = lock(&self.0);
+        if let Some(free) = states.free.pop() {
+            return Some(free);
         }
-        // SAFETY: states on the list are initialised and never go away.
-        let thread = unsafe { free.0?.as_ref() };
-        free.0 = NonNull::new(thread.next_free.load(Acquire));
+        let at = memory::map(size_of::<Thread>())?.cast::<Thread>();
+        // SAFETY: the mapping is fresh, page-aligned and large enough, and never goes away.
+        let thread = unsafe {
+            at.write(Thread::new());
+            &*at
+        };
+        states.all.push(thread);
         Some(thread)
-    }
-
-    fn grow(&self, free: &mut FreeList) -> Option<()> {
-        let slab = memory::map(SLAB * size_of::<Thread>())?.cast::<Thread>();
-        for i in 0..SLAB {
-            // SAFETY: the mapping is fresh, page-aligned, and has room for this many states.
-            let thread = unsafe {
-                let at = slab.add(i);
-                at.write(Thread::new());
-                NonNull::new_unchecked(at).as_ref()
-            };
-            let at = std::ptr::from_ref(thread).cast_mut();
-            thread.next.store(self.all.load(Acquire), Release);
-            self.all.store(at, Release);
-            thread.next_free.store(free.0.map_or(std::ptr::null_mut(), NonNull::as_ptr), Release);
-            free.0 = NonNull::new(at);
-        }
-        Some(())
     }
 
     /// Gives a state back, because its thread has ended or was never created.
@@ -72,30 +50,18 @@ impl Registry {
             *inner = Inner::default();
             inner.scratch = scratch;
         }
-        let mut free = lock(&self.free);
-        thread.next_free.store(free.0.map_or(std::ptr::null_mut(), NonNull::as_ptr), Release);
-        free.0 = Some(NonNull::from(thread));
+        lock(&self.0).free.push(thread);
     }
 
     /// Every state that has been taken so far. A thread that takes another state later sees what
     /// the caller did before.
     pub(crate) fn all(&self) -> Vec<&'static Thread> {
-        let free = lock(&self.free);
-        let all = self.iter().collect();
-        drop(free);
-        all
+        lock(&self.0).all.clone()
     }
 
-    /// Every state, in use or not.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Thread> + use<> {
-        let mut next = self.all.load(Acquire);
-        std::iter::from_fn(move || {
-            // SAFETY: the list holds initialised states that never go away, linked before they were
-            // published.
-            let thread: &'static Thread = unsafe { next.as_ref() }?;
-            next = thread.next.load(Acquire);
-            Some(thread)
-        })
+    /// Calls `f` for every state, in use or not. Meanwhile no thread gets one.
+    pub(crate) fn each(&self, f: impl FnMut(&'static Thread)) {
+        lock(&self.0).all.iter().copied().for_each(f);
     }
 }
 
@@ -127,7 +93,7 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), 40);
-        assert!(registry.iter().count() >= 40);
+        assert_eq!(registry.all().len(), 40);
         let last = taken[7];
         registry.put(last);
         assert!(std::ptr::eq(registry.take().unwrap(), last));

@@ -77,10 +77,6 @@ pub struct Thread {
     pub(crate) own_stack: AtomicUsize,
     /// The owner holds the lock in its slow path, and so does the thread that finishes the trace.
     pub(crate) inner: Mutex<Inner>,
-    /// The next state in the list of all.
-    pub(crate) next: AtomicPtr<Thread>,
-    /// The next state in the list of free ones.
-    pub(crate) next_free: AtomicPtr<Thread>,
 }
 
 impl TlsBlock {
@@ -139,7 +135,7 @@ impl Thread {
     }
 
     /// Notes that the thread's records in a buffer reach to `cursor`. Only the owner calls this.
-    pub(crate) fn uses(&self, buffer: &mut Buffer, cursor: *const u8) {
+    pub(crate) fn uses(&self, buffer: &Buffer, cursor: *const u8) {
         let more = buffer.use_to(cursor) as u64;
         self.own_pages.store(self.own_pages.load(Relaxed) + more, Relaxed);
     }
