@@ -12,7 +12,7 @@ use super::abi::{Abi, UNDEFINED};
 use super::collective::meets;
 use super::entry::{pmpi, stored};
 use super::state::{self, Communicator, Request};
-use super::{Call, call};
+use super::{Call, after, around};
 
 /// Names have 48 bits, as objects do.
 const NAME: u64 = (1 << 48) - 1;
@@ -99,29 +99,19 @@ pub(super) fn divides(on: usize, new: usize, real: impl FnOnce() -> c_int) -> c_
 /// Makes a communicator known that `real` makes. Only ranks of the new one meet, which makes no
 /// task.
 pub(super) fn makes(new: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let result = real();
-    if let (0, Some(call)) = (result, call()) {
-        call.made(new);
-    }
-    result
+    after(real, |call| call.made(new))
 }
 
 /// Does so once the request is complete.
 pub(super) fn makes_later(new: usize, request: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let result = real();
-    if let (0, Some(call)) = (result, call()) {
-        call.keep(request, Request::Communicator(new));
-    }
-    result
+    after(real, |call| call.keep(request, Request::Communicator(new)))
 }
 
 /// Forgets a communicator that `real` frees, because another one may get its handle.
 pub(super) fn forgets(at: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let call = call();
-    let handle = call.as_ref().map(|c| c.abi.handle_in(at, 0));
-    let result = real();
-    if let (0, Some(handle)) = (result, handle) {
-        state::with(|t| t.communicators.remove(&handle));
-    }
-    result
+    around(
+        |call| Some(call.abi.handle_in(at, 0)),
+        real,
+        |_, handle| drop(state::with(|t| t.communicators.remove(&handle))),
+    )
 }

@@ -6,7 +6,7 @@ use contech_trace::event::SyncOp;
 
 use super::abi::{int, int_at};
 use super::state::{self, Receive, Request};
-use super::{Call, call};
+use super::{Call, around, call};
 
 impl Call {
     /// Draws a send's place in the order; `None` if the send goes to no rank.
@@ -19,19 +19,6 @@ impl Call {
         let communicator = self.communicator(communicator);
         Receive { communicator, source: int(source), tag: int(tag), posted: state::posted() }
     }
-
-    /// Calls `real` with the program's status, or with another one if the program wants none.
-    /// Returns the result and the address of the status.
-    pub(super) fn with_status(
-        &self,
-        status: usize,
-        own: &mut [u64; 4],
-        real: impl FnOnce(usize) -> c_int,
-    ) -> (c_int, usize) {
-        let none = status == self.abi.ignore;
-        let status = if none { own.as_mut_ptr().expose_provenance() } else { status };
-        (real(status), status)
-    }
 }
 
 pub(super) fn sends(
@@ -40,15 +27,15 @@ pub(super) fn sends(
     communicator: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
-    let Some(call) = call() else { return real() };
-    let posted = call.sending(to);
-    let result = real();
-    if let (0, Some(posted)) = (result, posted) {
-        let communicator = call.communicator(communicator);
-        let peer = communicator.peer(int(to), int(tag));
-        call.event(SyncOp::MpiSend, communicator.name, posted, peer);
-    }
-    result
+    around(
+        |call| call.sending(to),
+        real,
+        |call, posted| {
+            let communicator = call.communicator(communicator);
+            let peer = communicator.peer(int(to), int(tag));
+            call.event(SyncOp::MpiSend, communicator.name, posted, peer);
+        },
+    )
 }
 
 /// Records that `real` posts a receive, which ends with the request.
@@ -59,13 +46,11 @@ pub(super) fn posts(
     request: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
-    let call = call();
-    let receive = call.as_ref().map(|c| c.posting(source, tag, communicator));
-    let result = real();
-    if let (0, Some(call), Some(receive)) = (result, call, receive) {
-        call.keep(request, Request::Receive(receive));
-    }
-    result
+    around(
+        |call| Some(call.posting(source, tag, communicator)),
+        real,
+        |call, receive| call.keep(request, Request::Receive(receive)),
+    )
 }
 
 pub(super) fn receives(
@@ -98,14 +83,11 @@ fn exchange(
     status: usize,
     real: impl FnOnce(usize) -> c_int,
 ) -> c_int {
-    let Some(call) = call() else {
-        return real(status);
+    let posted = |call: &Call| {
+        let receive = call.posting(source, tag, communicator);
+        (receive, to.and_then(|(to, tag)| Some((to, tag, call.sending(to)?))))
     };
-    let receive = call.posting(source, tag, communicator);
-    let sent = to.and_then(|(to, tag)| Some((to, tag, call.sending(to)?)));
-    let mut own = [0; 4];
-    let (result, status) = call.with_status(status, &mut own, real);
-    if result == 0 {
+    with_status(posted, status, real, |call, (receive, sent), status| {
         let mut took = call.took();
         if let Some((to, tag, posted)) = sent {
             let with = &receive.communicator;
@@ -113,6 +95,27 @@ fn exchange(
             call.at(SyncOp::MpiSend, with.name, posted, peer, took.0, 0);
         }
         call.received(&receive, status, &mut took);
+    })
+}
+
+/// Does what [`around`] does for a call that has a status. If the program wants none, the call gets
+/// another one.
+fn with_status<T>(
+    before: impl FnOnce(&Call) -> T,
+    status: usize,
+    real: impl FnOnce(usize) -> c_int,
+    then: impl FnOnce(&Call, T, usize),
+) -> c_int {
+    let Some(call) = call() else {
+        return real(status);
+    };
+    let noted = before(&call);
+    let mut own = [0u64; 4];
+    let none = status == call.abi.ignore;
+    let status = if none { own.as_mut_ptr().expose_provenance() } else { status };
+    let result = real(status);
+    if result == 0 {
+        then(&call, noted, status);
     }
     result
 }
@@ -120,14 +123,15 @@ fn exchange(
 /// Records a probe that says at `flag` whether it has found something. One that finds nothing is
 /// not recorded, because programs repeat it again and again.
 pub(super) fn looks(flag: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let call = call();
-    let result = real();
-    if let (0, Some(call)) = (result, call)
-        && int_at(flag, 0) != 0
-    {
-        call.mark(SyncOp::MpiProbe);
-    }
-    result
+    around(
+        |_| Some(()),
+        real,
+        |call, ()| {
+            if int_at(flag, 0) != 0 {
+                call.mark(SyncOp::MpiProbe);
+            }
+        },
+    )
 }
 
 /// Records a probe that takes a message, if the int at `found` is not 0 (or `found` itself is). The
@@ -141,20 +145,16 @@ pub(super) fn matches(
     status: usize,
     real: impl FnOnce(usize) -> c_int,
 ) -> c_int {
-    let Some(call) = call() else {
-        return real(status);
-    };
-    let receive = call.posting(source, tag, communicator);
-    let mut own = [0; 4];
-    let (result, status) = call.with_status(status, &mut own, real);
-    if result == 0 && (found == 0 || int_at(found, 0) != 0) {
-        let (source, tag) = call.abi.envelope(status);
-        let receive = Receive { source, tag, ..receive };
-        let handle = call.abi.handle_in(message, 0);
-        state::with(|t| t.messages.insert(handle, receive));
-        call.mark(SyncOp::MpiProbe);
-    }
-    result
+    let posted = |call: &Call| call.posting(source, tag, communicator);
+    with_status(posted, status, real, |call, receive, status| {
+        if found == 0 || int_at(found, 0) != 0 {
+            let (source, tag) = call.abi.envelope(status);
+            let receive = Receive { source, tag, ..receive };
+            let handle = call.abi.handle_in(message, 0);
+            state::with(|t| t.messages.insert(handle, receive));
+            call.mark(SyncOp::MpiProbe);
+        }
+    })
 }
 
 /// Records that `real` receives the message that a probe has matched.
@@ -174,14 +174,9 @@ fn matched(
     real: impl FnOnce() -> c_int,
     then: impl FnOnce(&Call, Receive),
 ) -> c_int {
-    let call = call();
-    let taken = call.as_ref().and_then(|call| {
+    let taken = |call: &Call| {
         let handle = call.abi.handle_in(message, 0);
         state::with(|t| t.messages.remove(&handle))
-    });
-    let result = real();
-    if let (0, Some(call), Some(receive)) = (result, call, taken) {
-        then(&call, receive);
-    }
-    result
+    };
+    around(taken, real, then)
 }

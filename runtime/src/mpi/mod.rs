@@ -25,6 +25,7 @@ mod state;
 mod wait;
 
 use std::cell::Cell;
+use std::ffi::c_int;
 
 use contech_runtime_core::append::Sync;
 use contech_trace::event::SyncOp;
@@ -81,6 +82,31 @@ fn call() -> Option<Call> {
         _allocating: active.tls.allocating(),
         _within: within,
     })
+}
+
+/// Calls `real`, and if that succeeds, lets `then` note what it has made.
+fn after(real: impl FnOnce() -> c_int, then: impl FnOnce(&Call)) -> c_int {
+    let result = real();
+    if let (0, Some(call)) = (result, call()) {
+        then(&call);
+    }
+    result
+}
+
+/// Takes note of what a call is about to do by `before`, which may say nothing. Then calls `real`,
+/// and if that succeeds, lets `then` record it.
+fn around<T>(
+    before: impl FnOnce(&Call) -> Option<T>,
+    real: impl FnOnce() -> c_int,
+    then: impl FnOnce(&Call, T),
+) -> c_int {
+    let Some(call) = call() else { return real() };
+    let noted = before(&call);
+    let result = real();
+    if let (0, Some(noted)) = (result, noted) {
+        then(&call, noted);
+    }
+    result
 }
 
 impl Call {

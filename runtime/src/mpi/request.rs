@@ -9,7 +9,7 @@ use contech_trace::event::SyncOp;
 use super::abi::int;
 use super::entry::{pmpi, stored};
 use super::state::{self, Receive, Request};
-use super::{Call, call};
+use super::{Call, after, around};
 
 impl Call {
     /// Whether only the status tells source and tag of the message.
@@ -92,11 +92,6 @@ fn take(handle: u64) -> Option<Request> {
     })
 }
 
-/// Forgets a request that was freed.
-pub(super) fn forget(handle: u64) {
-    state::with(|t| t.requests.remove(&handle));
-}
-
 /// True once a request was cancelled. From then on each status is looked at.
 static CANCELS: AtomicBool = AtomicBool::new(false);
 
@@ -113,13 +108,11 @@ pub(super) fn prepares(
     request: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
-    let result = real();
-    if let (0, Some(call)) = (result, call()) {
+    after(real, |call| {
         let communicator = call.communicator(communicator);
         let message = Receive { communicator, source: int(peer), tag: int(tag), posted: 0 };
         call.keep(request, Request::Persistent { send, message, goes_on: false });
-    }
-    result
+    })
 }
 
 impl Call {
@@ -139,28 +132,25 @@ impl Call {
 
 /// Records that `real` starts persistent requests.
 pub(super) fn starts(count: usize, requests: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let Some(call) = call() else { return real() };
     let count = usize::try_from(int(count)).unwrap_or(0);
-    let begun: Vec<_> =
-        (0..count).filter_map(|at| call.starting(call.abi.handle_in(requests, at))).collect();
-    let result = real();
-    if result == 0 {
+    let begun = |call: &Call| {
+        let handles = (0..count).map(|at| call.abi.handle_in(requests, at));
+        Some(handles.filter_map(|handle| call.starting(handle)).collect::<Vec<_>>())
+    };
+    around(begun, real, |call, begun| {
         for sent in begun.iter().filter(|sent| sent.source != call.abi.proc_null) {
             let peer = sent.communicator.peer(sent.source, sent.tag);
             call.event(SyncOp::MpiSend, sent.communicator.name, sent.posted, peer);
         }
-    }
-    result
+    })
 }
 
 pub(super) fn frees(request: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let call = call();
-    let handle = call.as_ref().map(|c| c.abi.handle_in(request, 0));
-    let result = real();
-    if let (0, Some(handle)) = (result, handle) {
-        forget(handle);
-    }
-    result
+    around(
+        |call| Some(call.abi.handle_in(request, 0)),
+        real,
+        |_, handle| drop(state::with(|t| t.requests.remove(&handle))),
+    )
 }
 
 pub(super) fn cancels(real: impl FnOnce() -> c_int) -> c_int {
