@@ -18,7 +18,7 @@ mod stdio;
 mod wait;
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use contech_interpose::arch::system_call;
 use contech_interpose::kernel;
@@ -143,6 +143,16 @@ fn name(call: libc::c_long, file: c_int) -> Option<Name> {
     let (at, size_at) = (&raw mut name, &raw mut size);
     ask(call, file, [at.expose_provenance(), size_at.expose_provenance()])?;
     Some(name)
+}
+
+/// Entries that are found by a number. There is no lock, which a forked child might find held.
+type Table = [AtomicU64; 4096];
+const EMPTY: Table = [const { AtomicU64::new(0) }; 4096];
+
+/// The places in which an entry with this number may be.
+fn places(table: &'static Table, number: u64) -> impl Iterator<Item = &'static AtomicU64> {
+    let first = usize::try_from(number).unwrap_or(0);
+    (0..8).map(move |n| &table[first.wrapping_add(n) % table.len()])
 }
 
 /// Whether descriptors may order the calling thread with another context.

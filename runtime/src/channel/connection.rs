@@ -4,7 +4,10 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{CONNECTED, LISTENED, Name, can_order, family, name, object, path, port, sort_of};
+use super::{
+    CONNECTED, EMPTY, LISTENED, Name, Table, can_order, family, name, object, path, places, port,
+    sort_of,
+};
 use crate::active::Active;
 use crate::real::Ptr;
 
@@ -50,17 +53,11 @@ pub(crate) fn accepts(a: Active, file: c_int, call: impl FnOnce() -> c_int) -> c
 /// The ends of pairs of sockets: the inode, and above it a number that is even for one end of a
 /// pair and odd for the other. Nothing is taken out, because no inode comes again. What finds no
 /// room is a local socket without a path.
-static ENDS: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
+static ENDS: Table = EMPTY;
 static PAIRS: AtomicU64 = AtomicU64::new(1);
 
-/// The places in which the end with this inode may be.
-fn places(inode: u64) -> impl Iterator<Item = &'static AtomicU64> {
-    let first = usize::try_from(inode).unwrap_or(0);
-    (0..8).map(move |n| &ENDS[first.wrapping_add(n) % ENDS.len()])
-}
-
 pub(super) fn end_of_pair(inode: u64) -> Option<u64> {
-    let found = places(inode).map(|place| place.load(Relaxed));
+    let found = places(&ENDS, inode).map(|place| place.load(Relaxed));
     let mut found = found.filter(|end| end & 0xffff_ffff == inode && *end != 0);
     found.next().map(|end| end >> 32)
 }
@@ -71,7 +68,7 @@ fn keep_pair(inodes: [u64; 2]) {
     for (inode, number) in inodes.into_iter().zip([pair << 1, pair << 1 | 1]) {
         let end = number << 32 | inode;
         let free = |place: &&AtomicU64| place.compare_exchange(0, end, Relaxed, Relaxed).is_ok();
-        match places(inode).find(free) {
+        match places(&ENDS, inode).find(free) {
             Some(place) => kept = Some((place, end)),
             // An end that is known alone would not find the other one.
             None => return kept.map_or((), |(place, _)| place.store(0, Relaxed)),

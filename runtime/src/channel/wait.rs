@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_short};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::learns;
+use super::{EMPTY, Table, learns, places};
 use crate::active::Active;
 use crate::real::Ptr;
 
@@ -25,16 +25,14 @@ pub(crate) fn ready(a: Active, list: Ptr, count: usize, call: impl FnOnce() -> c
 /// What the program watches by epoll: a hash of the set and of what the system says of the
 /// descriptor, and below it the descriptor's number. What finds no room takes the place of another,
 /// which then orders nothing.
-static WATCHED: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
+static WATCHED: Table = EMPTY;
 
 /// What stands for a descriptor in a set, and the places in which it may be.
 fn watched(set: c_int, data: u64) -> (u64, impl Iterator<Item = &'static AtomicU64>) {
     let set = u64::try_from(set).unwrap_or(0);
     let mixed = (data ^ set.rotate_right(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let key = mixed >> 32 | 1;
-    let first = usize::try_from(mixed >> 20).unwrap_or(0);
-    let places = (0..8).map(move |n| &WATCHED[first.wrapping_add(n) % WATCHED.len()]);
-    (key, places)
+    (key, places(&WATCHED, mixed >> 20))
 }
 
 /// Notes that `call` changes what a set watches.
