@@ -1,12 +1,9 @@
 //! Names and source lines of addresses in the loaded objects, from their debug information.
-#![allow(unsafe_code, reason = "dladdr")]
 
 use std::collections::HashMap;
-use std::ffi::CStr;
-use std::path::PathBuf;
 
 use addr2line::Loader;
-use contech_interpose::objects::about;
+use contech_interpose::objects::{Object, objects};
 
 /// A place in the source.
 #[derive(Debug, Default)]
@@ -16,23 +13,29 @@ pub(crate) struct Place {
     pub line: u32,
 }
 
-/// The objects read so far.
-#[derive(Default)]
+/// The objects that are loaded, and what was read of them so far.
 pub(crate) struct Symbols {
-    objects: HashMap<PathBuf, Option<Loader>>,
+    objects: Vec<Object>,
+    read: HashMap<usize, Option<Loader>>,
 }
 
 impl Symbols {
+    /// Nothing is read yet.
+    pub(crate) fn new() -> Self {
+        Self { objects: objects(), read: HashMap::new() }
+    }
+
     /// What is known of the code at `address`.
     pub(crate) fn place(&mut self, address: usize) -> Place {
-        let Some((object, base)) = object(address) else {
+        let Some(object) = self.objects.iter().find(|object| object.holds(address)) else {
             return Place::default();
         };
-        let loader = self.objects.entry(object).or_insert_with_key(|path| Loader::new(path).ok());
+        let path = if object.path.is_empty() { "/proc/self/exe" } else { &object.path };
+        let loader = self.read.entry(object.start).or_insert_with(|| Loader::new(path).ok());
         let Some(loader) = loader else {
             return Place::default();
         };
-        let offset = (address - base) as u64;
+        let offset = (address - object.base) as u64;
         let mut lines = Vec::new();
         if let Ok(mut frames) = loader.find_frames(offset) {
             while let Ok(Some(frame)) = frames.next() {
@@ -48,16 +51,4 @@ impl Symbols {
             line,
         }
     }
-}
-
-/// The file from which the code at an address was loaded, and where it was loaded.
-fn object(address: usize) -> Option<(PathBuf, usize)> {
-    let info = about(address)?;
-    // SAFETY: the name is a string of the linker's, which stays while the object is loaded.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
-    let path = PathBuf::from(name);
-    let path = if path.exists() { path } else { PathBuf::from("/proc/self/exe") };
-    // Objects that are not position-independent have absolute addresses in their files.
-    let fixed = info.dli_fbase as usize == 0x40_0000;
-    Some((path, if fixed { 0 } else { info.dli_fbase as usize }))
 }

@@ -107,7 +107,7 @@ fn notes(profile: &Profile, foreign: bool, when: When) -> Vec<String> {
 
 /// The call sites with what they took, those that took most of the span first.
 fn sites(profile: &Profile, ns: f64) -> Vec<CallSite> {
-    let mut symbols = Symbols::default();
+    let mut symbols = Symbols::new();
     let mut on_span: BTreeMap<u32, Measure> = BTreeMap::new();
     profile.shadow.on_span(|site, measure| *on_span.entry(site).or_default() += measure);
     let mut sites = Vec::new();
