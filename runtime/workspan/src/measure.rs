@@ -78,48 +78,22 @@ impl AddAssign for Measure {
     }
 }
 
-/// What is above an invocation on the stack: the bits [`Above::SITE`] and [`Above::CALLER`].
+/// What is above an invocation on the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Above(u8);
+pub struct Above {
+    /// An invocation of the same call site.
+    pub site: bool,
+    /// An invocation from the same calling function.
+    pub caller: bool,
+}
 
 impl Above {
-    /// Neither of them is above.
-    pub const NOTHING: Self = Self(0);
-    /// An invocation of the same call site.
-    pub const SITE: Self = Self(1);
-    /// An invocation from the same calling function.
-    pub const CALLER: Self = Self(2);
-
-    /// Both are above.
-    pub const BOTH: Self = Self(3);
-
     /// Number of different values.
     pub(crate) const KINDS: usize = 4;
 
     /// A number below [`Above::KINDS`].
     pub(crate) fn index(self) -> usize {
-        usize::from(self.0)
-    }
-
-    /// The bits that are in both.
-    #[inline(always)]
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// The bits that are also in `only`.
-    #[inline(always)]
-    #[must_use]
-    pub fn only(self, only: Self) -> Self {
-        Self(self.0 & only.0)
-    }
-
-    /// Whether any bit of `of` is set.
-    #[inline(always)]
-    #[must_use]
-    pub fn has(self, of: Self) -> bool {
-        self.0 & of.0 != 0
+        usize::from(self.site) + 2 * usize::from(self.caller)
     }
 }
 
@@ -165,10 +139,10 @@ impl AddAssign<Invocation> for Measure {
         let count = one.count;
         let of = |work, span| Sum { count, work, span };
         self.local += of(one.local_work, one.local_span);
-        if !one.above.has(Above::SITE) {
+        if !one.above.site {
             self.top_call_site += of(one.work, one.span);
         }
-        if !one.above.has(Above::CALLER) {
+        if !one.above.caller {
             self.top_caller += of(one.work, one.span);
         }
     }

@@ -241,12 +241,11 @@ mod tests {
                         maps[p].clear();
                     }
                     Step::Update(p, site, work) => {
-                        let above = [Above::NOTHING, Above::SITE, Above::CALLER, Above::BOTH];
                         let value = Invocation {
                             work,
                             span: work / 2,
                             count: 1,
-                            above: above[(p + site as usize) % 4],
+                            above: Above { site: p % 2 == 0, caller: site % 2 == 0 },
                             ..Invocation::default()
                         };
                         pool.discover(site);

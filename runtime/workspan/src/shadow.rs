@@ -53,8 +53,8 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, Default)]
 struct SiteState {
     on_work: Measure,
-    /// [`Above::SITE`] if an invocation is on the stack.
-    above: Above,
+    /// Whether an invocation is on the stack.
+    on_stack: bool,
 }
 
 /// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the
@@ -66,8 +66,8 @@ pub struct Shadow<T = ()> {
     stack: Stack<Frame<T>>,
     now: u64,
     sites: Vec<SiteState>,
-    /// For each calling function: [`Above::CALLER`] if an invocation is on the stack.
-    callers: Vec<Above>,
+    /// For each calling function: whether an invocation is on the stack.
+    callers: Vec<bool>,
 }
 
 impl<T: Default> Default for Shadow<T> {
@@ -134,8 +134,8 @@ impl<T: Copy + Default> Shadow<T> {
         let Some(frame) = self.stack.push() else {
             return false;
         };
-        let above = state.above.and(*caller);
-        (state.above, *caller) = (Above::SITE, Above::CALLER);
+        let above = Above { site: state.on_stack, caller: *caller };
+        (state.on_stack, *caller) = (true, true);
         frame.begin(now, site, tag, above);
         true
     }
@@ -186,7 +186,7 @@ impl<T: Copy + Default> Shadow<T> {
         else {
             return false;
         };
-        let above = state.above.and(caller);
+        let above = Above { site: state.on_stack, caller };
         let one = Invocation::leaf(amount, above);
         f.own_since += amount;
         match site.kind {
@@ -219,11 +219,11 @@ impl<T: Copy + Default> Shadow<T> {
             Invocation { work, local_work: now - g.own_since, span, local_span, count: 1, above };
         if let Some(state) = self.sites.get_mut(site.id as usize) {
             state.on_work += one;
-            if above != Above::BOTH {
-                state.above = above.only(Above::SITE);
-                if let Some(caller) = self.callers.get_mut(site.caller as usize) {
-                    *caller = above.only(Above::CALLER);
-                }
+            state.on_stack = above.site;
+            if !above.caller
+                && let Some(caller) = self.callers.get_mut(site.caller as usize)
+            {
+                *caller = false;
             }
         }
         f.own_since += work;
