@@ -188,8 +188,9 @@ impl Active {
     /// Records that the object is acquired. This tries first, because a free lock then costs one
     /// time stamp, and only a contended one costs two.
     #[inline(always)]
-    pub(crate) fn acquire_free<F: Family>(
+    pub(crate) fn acquire_free(
         self,
+        family: Family,
         op: SyncOp,
         object: Ptr,
         try_now: impl FnOnce() -> i32,
@@ -197,12 +198,12 @@ impl Active {
     ) -> i32 {
         // SAFETY: the program passes a valid object, and this is an operation of mutexes.
         if op == SyncOp::MutexLock && unsafe { functions::is_robust(object) } {
-            return self.acquire::<F>(op, object, wait);
+            return self.acquire(family, op, object, wait);
         }
-        let Some(result) = F::try_first(try_now) else {
-            return self.acquire::<F>(op, object, wait);
+        let Some(result) = family.try_first(try_now) else {
+            return self.acquire(family, op, object, wait);
         };
-        match F::answer(result) {
+        match family.answer(result) {
             Answer::Taken => self.instant(op, object, 0),
             _ => self.failed(op, object, result),
         }
@@ -218,15 +219,16 @@ impl Active {
 
     /// Records that the object is acquired by a call that may wait.
     #[inline(always)]
-    pub(crate) fn acquire<F: Family>(
+    pub(crate) fn acquire(
         self,
+        family: Family,
         op: SyncOp,
         object: Ptr,
         wait: impl FnOnce() -> i32,
     ) -> i32 {
         let before = self.now();
         let result = wait();
-        match F::answer(result) {
+        match family.answer(result) {
             Answer::Taken => {
                 self.in_order(op, object, 0, before, self.since(before));
             }
@@ -238,14 +240,15 @@ impl Active {
 
     /// Records an attempt to acquire the object without waiting.
     #[inline(always)]
-    pub(crate) fn attempt<F: Family>(
+    pub(crate) fn attempt(
         self,
+        family: Family,
         op: SyncOp,
         object: Ptr,
         call: impl FnOnce() -> i32,
     ) -> i32 {
         let result = call();
-        match F::answer(result) {
+        match family.answer(result) {
             Answer::Taken => match self.recorder.tried_since(self.tls, object.addr()) {
                 Some(before) => {
                     self.in_order(op, object, 0, before, self.since(before));

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-use contech_interpose::functions::{Answer, Family, Posix};
+use contech_interpose::functions::{Answer, Family};
 use contech_trace::event::SyncOp::{CondReacquire, CondRelease, CondTimeout, CondWake};
 
 use crate::active::{Active, TICKETS};
@@ -64,6 +64,6 @@ pub(crate) fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() ->
     let result = call();
     // SAFETY: the buffer was pushed above, and everything pushed since is popped.
     unsafe { _pthread_cleanup_pop(&raw mut cleanup, 0) };
-    waiting.over(Posix::answer(result) == Answer::Taken);
+    waiting.over(Family::Posix.answer(result) == Answer::Taken);
     result
 }

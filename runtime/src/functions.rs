@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_interpose::functions::{C11, Posix, Semaphore};
+use contech_interpose::functions::Family;
 use contech_interpose::threads::Threads;
 use contech_interpose::{exports, for_each_function};
 use contech_trace::event::SyncOp;
@@ -41,14 +41,14 @@ macro_rules! record {
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident $try:ident]) => {
         record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => {
             // SAFETY: the caller passes a valid object.
-            a.acquire_free::<$family>(SyncOp::$op, $o, || unsafe { (real().$try)($o) }, call)
+            a.acquire_free(Family::$family, SyncOp::$op, $o, || unsafe { (real().$try)($o) }, call)
         });
     };
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident]) => {
-        record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => a.acquire::<$family>(SyncOp::$op, $o, call));
+        record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => a.acquire(Family::$family, SyncOp::$op, $o, call));
     };
     (@ $name:ident ($o:ident: $o_ty:ty) $ret:tt [attempt $family:ident $op:ident]) => {
-        record!(# $name ($o: $o_ty) $ret a call => a.attempt::<$family>(SyncOp::$op, $o, call));
+        record!(# $name ($o: $o_ty) $ret a call => a.attempt(Family::$family, SyncOp::$op, $o, call));
     };
     (@ $name:ident ($o:ident: $o_ty:ty) $ret:tt [release $op:ident]) => {
         record!(# $name ($o: $o_ty) $ret a call => a.release(SyncOp::$op, $o, call));

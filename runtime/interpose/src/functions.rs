@@ -43,8 +43,7 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// The wait states are those of the observation; `own MODULE`, `join` and `detach` have the same
 /// meaning as above; an empty bracket means that the function is not observed. TRY must end as the
 /// function itself would end, or say that the object is busy. Functions with a time have none,
-/// because they refuse a wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the families,
-/// which differ in how their functions report results.
+/// because they refuse a wrong time first. Each [`Family`] reports results in its own way.
 ///
 /// Text in braces before the name of the listener is passed on to the listener.
 #[macro_export]
@@ -258,80 +257,60 @@ pub enum Answer {
     Failed,
 }
 
-/// How the functions of a family that take an object report the outcome.
-pub trait Family {
-    fn answer(result: c_int) -> Answer;
+/// Functions that take an object report the outcome alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Functions of pthreads, whose result is an error number.
+    Posix,
+    /// Functions of threads.h.
+    C11,
+    /// Functions of semaphores, which fail with -1 and errno.
+    Semaphore,
+}
+
+impl Family {
+    /// The outcome of a call with this result.
+    #[inline(always)]
+    #[must_use]
+    pub fn answer(self, result: c_int) -> Answer {
+        /// `thrd_busy` and `thrd_timedout`.
+        const BUSY: c_int = 1;
+        const TIMED_OUT: c_int = 4;
+        let (busy, late, error) = match self {
+            Family::Posix => (libc::EBUSY, libc::ETIMEDOUT, result),
+            Family::C11 => (BUSY, TIMED_OUT, result),
+            Family::Semaphore if result != 0 => (libc::EAGAIN, libc::ETIMEDOUT, Errno::get()),
+            Family::Semaphore => return Answer::Taken,
+        };
+        match error {
+            0 if self != Family::Semaphore => Answer::Taken,
+            // The thread has the lock even if the previous owner died.
+            libc::EOWNERDEAD if self == Family::Posix => Answer::Taken,
+            error if error == busy => Answer::Busy,
+            error if error == late => Answer::Late,
+            _ => Answer::Failed,
+        }
+    }
 
     /// Makes a call that the program did not ask for. The result is the program's, unless the
     /// object is busy: then the program must see nothing of the call, because it waits.
     #[inline(always)]
-    fn try_first(call: impl FnOnce() -> c_int) -> Option<c_int> {
+    pub fn try_first(self, call: impl FnOnce() -> c_int) -> Option<c_int> {
+        let mut errno = 0;
+        if self == Family::Semaphore {
+            // These functions are places where a thread is cancelled, whether they wait or not.
+            // SAFETY: the call has no arguments. It may unwind, as the function that the program
+            // called may.
+            unsafe { pthread_testcancel() };
+            errno = Errno::get();
+        }
         let result = call();
-        (Self::answer(result) != Answer::Busy).then_some(result)
-    }
-}
-
-/// Functions of pthreads, whose result is an error number.
-#[derive(Debug)]
-pub struct Posix;
-/// Functions of threads.h.
-#[derive(Debug)]
-pub struct C11;
-/// Functions of semaphores, which fail with -1 and errno.
-#[derive(Debug)]
-pub struct Semaphore;
-
-impl Family for Posix {
-    #[inline(always)]
-    fn answer(result: c_int) -> Answer {
-        match result {
-            // The thread has the lock even if the previous owner died.
-            0 | libc::EOWNERDEAD => Answer::Taken,
-            libc::EBUSY => Answer::Busy,
-            libc::ETIMEDOUT => Answer::Late,
-            _ => Answer::Failed,
-        }
-    }
-}
-
-impl Family for C11 {
-    #[inline(always)]
-    fn answer(result: c_int) -> Answer {
-        /// `thrd_busy` and `thrd_timedout`.
-        const BUSY: c_int = 1;
-        const TIMED_OUT: c_int = 4;
-        match result {
-            0 => Answer::Taken,
-            BUSY => Answer::Busy,
-            TIMED_OUT => Answer::Late,
-            _ => Answer::Failed,
-        }
-    }
-}
-
-impl Family for Semaphore {
-    #[inline(always)]
-    fn answer(result: c_int) -> Answer {
-        match (result, Errno::get()) {
-            (0, _) => Answer::Taken,
-            (_, libc::EAGAIN) => Answer::Busy,
-            (_, libc::ETIMEDOUT) => Answer::Late,
-            _ => Answer::Failed,
-        }
-    }
-
-    /// These functions are places where a thread is cancelled, whether they wait or not.
-    #[inline(always)]
-    fn try_first(call: impl FnOnce() -> c_int) -> Option<c_int> {
-        // SAFETY: the call has no arguments. It may unwind, as the function that the program called
-        // may.
-        unsafe { pthread_testcancel() };
-        let errno = Errno::get();
-        let result = call();
-        if Self::answer(result) != Answer::Busy {
+        if self.answer(result) != Answer::Busy {
             return Some(result);
         }
-        Errno::set(errno);
+        if self == Family::Semaphore {
+            Errno::set(errno);
+        }
         None
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_interpose::functions::{C11, Family, Posix, Semaphore};
+use contech_interpose::functions::Family;
 use contech_interpose::threads::Threads;
 use contech_interpose::{exports, for_each_function};
 use contech_observation::State;
@@ -34,7 +34,7 @@ macro_rules! observe {
         observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
             // SAFETY: the caller's lock or semaphore.
             let attempt = || unsafe { (real().$try)($o) };
-            let free = $family::try_first(|| match State::$state {
+            let free = Family::$family.try_first(|| match State::$state {
                 State::Condition => attempt(),
                 _ => sampled(caller, true, attempt),
             });
