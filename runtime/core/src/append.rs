@@ -5,7 +5,7 @@
 //! The hot path: writes one event at the thread's cursor, without a lock, an allocation or a system
 //! call.
 
-use contech_trace::abi::{MAX_UNCHECKED, SLACK};
+use contech_trace::abi::{ID_BYTES, MAX_UNCHECKED, SLACK};
 use std::mem::offset_of;
 
 use contech_trace::event::{AllocKind, Event, MAX_EVENT, SYNC_TAIL, SyncOp, raw};
@@ -199,19 +199,16 @@ impl Recorder {
         call: impl FnOnce() -> R,
         done: impl FnOnce(&R) -> bool,
     ) -> R {
-        self.put(tls, event);
-        let end = tls.cursor();
+        let at = self.room(tls);
+        let end = encode_at(at, event);
+        tls.set_cursor(end);
         let nested = tls.allocating();
         let result = call();
         drop(nested);
         if !done(&result) && tls.cursor() == end {
-            let (addr, size) = (0, 0);
-            let (nothing, len) = match event {
-                Event::Unmap { .. } => (Event::Unmap { addr, size }, size_of::<raw::Unmap>()),
-                _ => (Event::Free { addr }, size_of::<raw::Free>()),
-            };
             // The bytes may be on their way to the writer, so that they cannot be taken back.
-            encode_at(end.wrapping_sub(len), &nothing);
+            // SAFETY: the event was written there, and all of it but its id are fields.
+            unsafe { at.write_bytes(0, end.addr() - at.addr() - ID_BYTES) };
         }
         result
     }
