@@ -53,21 +53,11 @@ pub(crate) fn open(
 
 /// When this process began, in ns since 1970, a little early rather than late; 0 if unknown.
 fn process_start_unix_ns() -> u64 {
-    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-    let stat = read("/proc/self/stat");
-    // The name, in parentheses, may hold anything; the start time is field 22, in 1/100 s since
-    // boot.
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let ticks = after_name.split_whitespace().nth(19).and_then(|t| t.parse::<u64>().ok());
-    let boot = read("/proc/stat")
-        .lines()
-        .find_map(|l| l.strip_prefix("btime ")?.trim().parse::<u64>().ok());
-    match (ticks, boot) {
-        (Some(ticks), Some(boot)) => {
-            (boot * 1_000_000_000 + ticks * 10_000_000).saturating_sub(1_000_000_000)
-        }
-        _ => 0,
-    }
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let boot = stat.lines().find_map(|l| l.strip_prefix("btime ")?.trim().parse::<u64>().ok());
+    let began = |ticks: u64| Some(boot? * 1_000_000_000 + ticks * 10_000_000);
+    let began = memory::started(memory::process_id()).and_then(began);
+    began.map_or(0, |ns| ns.saturating_sub(1_000_000_000))
 }
 
 /// What the trace's first chunk says of the run.

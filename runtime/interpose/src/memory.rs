@@ -48,6 +48,14 @@ pub fn thread_id() -> u32 {
     id.ok().and_then(|id| id.try_into().ok()).unwrap_or(0)
 }
 
+/// When a process began, in 1/100 s since the machine did.
+#[must_use]
+pub fn started(process: u32) -> Option<u64> {
+    let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in parentheses, may hold anything; the start time is field 22.
+    about.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
+
 /// Writes to stderr as much as one system call takes.
 pub(crate) fn write_stderr(bytes: &[u8]) {
     // SAFETY: the pointer and length are those of a slice.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use contech_interpose::notice;
+use contech_interpose::{memory, notice};
 use contech_runtime_core::finish::Finish;
 use contech_trace::event::{EndReason, SyncOp};
 use contech_trace::file::{RankInfo, checksum};
@@ -99,10 +99,7 @@ fn run() -> (u64, bool) {
         }
     }
     // SAFETY: the call asks the kernel for a number.
-    let parent = unsafe { libc::getppid() };
-    let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
-    // The name, in parentheses, may hold anything; the start time is field 22.
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let started = after_name.split_whitespace().nth(19).unwrap_or("");
+    let parent = unsafe { libc::getppid() }.unsigned_abs();
+    let started = memory::started(parent).unwrap_or(0);
     (checksum(format!("{parent} {started}").as_bytes()), false)
 }
