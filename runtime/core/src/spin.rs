@@ -83,16 +83,14 @@ impl Spin {
     /// Makes sure that the next operation is no repeat, because another level of records begins or
     /// ends. `slot` holds the cursor.
     pub(crate) fn reset(&self, slot: &AtomicPtr<u8>) {
-        self.turns.interrupt(slot);
-        self.let_go();
+        self.forget(slot);
         self.address.store(0, Relaxed);
         self.put_off.store(0, Relaxed);
     }
 
     /// Forgets where the events are, because they leave the buffer.
     pub(crate) fn forget(&self, slot: &AtomicPtr<u8>) {
-        self.turns.close(slot);
-        self.turns.keep_all();
+        self.turns.interrupt(slot);
         self.let_go();
     }
 

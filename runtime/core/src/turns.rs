@@ -153,12 +153,6 @@ impl Turns {
         self.exchange(0, KEPT);
     }
 
-    /// Makes sure that nothing is taken back of what is recorded, because it leaves the thread's
-    /// hands.
-    pub(crate) fn keep_all(&self) {
-        self.word.fetch_and(!KEPT, Ordering::SeqCst);
-    }
-
     /// Writes the count into the event, which counts no more from now on. Call this before the
     /// buffer leaves the thread and before anything else is recorded.
     #[inline]
@@ -170,7 +164,8 @@ impl Turns {
     }
 
     /// Does what [`Turns::close`] does, whatever the thread was doing here when a handler
-    /// interrupted it.
+    /// interrupted it. Nothing is taken back of what is recorded: it leaves the thread's hands, or
+    /// another level records.
     pub(crate) fn interrupt(&self, slot: &AtomicPtr<u8>) {
         self.close(slot);
         if self.word.load(Ordering::Relaxed) & (KEPT | BUSY) == KEPT | BUSY {
