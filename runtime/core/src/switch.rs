@@ -83,13 +83,6 @@ impl Recorder {
         tls.set_parked(thread.context() >= TEAM_STREAMS);
     }
 
-    fn enter_own(&'static self, tls: &TlsBlock, thread: &Thread) {
-        let (context, at) = (thread.context(), self.clock.now());
-        self.put(tls, &Event::Switch { context, piece: 0, how: Arrival::Waits, at });
-        thread.entered.store(NO_CONTEXT, Relaxed);
-        tls.set_parked(context >= TEAM_STREAMS);
-    }
-
     /// Hands over what the calling thread has recorded. The context that it leaves may go on in
     /// another thread, whose records must come later in the file. Another context must be entered
     /// next.
@@ -98,7 +91,7 @@ impl Recorder {
             return;
         };
         if thread.entered.load(Relaxed) != NO_CONTEXT {
-            self.enter_own(tls, thread);
+            self.enter(tls, thread.context(), 0, Arrival::Waits);
         }
         self.hand_over(tls, thread);
     }
