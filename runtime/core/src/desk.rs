@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use contech_trace::event::Event;
+use contech_trace::event::{Event, MAX_EVENT};
 use contech_trace::file::ChunkKind;
 
 use crate::buffer::{Part, Piece};
@@ -20,7 +20,7 @@ use crate::level;
 use crate::pool::Pool;
 use crate::primitive::Mutex;
 use crate::primitive::atomic::{AtomicU8, Ordering};
-use crate::queue::{INLINE, Message, Place, Queue, Records};
+use crate::queue::{Message, Place, Queue, Records};
 use crate::sync::try_lock;
 use crate::turns::{Held, Turns};
 
@@ -118,7 +118,7 @@ impl Desk {
     }
 
     /// Takes away a level's full buffer and the buffers of the handlers that interrupted it. The
-    /// program's buffers go to the writer; a handler's wait for their turn. Returns `false` if the
+    /// program's buffers go to the writer; a handler's wait for the level that it interrupted. Returns `false` if the
     /// cursor lies outside the buffer, so that records are lost.
     pub(crate) fn turn(
         &self,
@@ -181,7 +181,7 @@ impl Desk {
         if depth == 0 {
             self.hand_over(context, inner, lane, part);
         } else {
-            self.keep(&mut inner.tape(depth, lane).out, Some(part));
+            self.keep(&mut inner.tape(depth - 1, lane).deeper, Some(part));
         }
     }
 
@@ -286,9 +286,6 @@ impl Desk {
         // The level above may hold the buffer of handlers that returned.
         for depth in 0..=(inner.depth + 1).min(level::MOST) {
             for lane in Lane::ALL {
-                while let Some(part) = inner.tape(depth, lane).out.pop_front() {
-                    self.hand_over(context, inner, lane, part);
-                }
                 let cursor = inner.end_of(depth, lane, cursors(lane));
                 whole &= self.part_of(context, inner, (depth, lane), (cursor, now), way);
                 while let Some(part) = inner.tape(depth, lane).deeper.pop_front() {
@@ -302,18 +299,15 @@ impl Desk {
 
     /// Hands over the events that end a stream.
     fn events(&self, context: u32, inner: &mut Inner, now: u64, events: &Ends) {
-        let mut bytes = [0; INLINE];
-        let mut len = 0;
+        let mut bytes = Vec::new();
         for event in events.iter().flatten() {
-            let mut encoded = [0; contech_trace::event::MAX_EVENT];
+            let mut encoded = [0; MAX_EVENT];
             let n = event.encode(&mut encoded);
-            bytes[len..len + n].copy_from_slice(&encoded[..n]);
-            len += n;
+            bytes.extend_from_slice(&encoded[..n]);
         }
         let piece = Piece { first: now, last: now, level: level::number(0), ..Piece::default() };
-        if self.counts(Lane::Stream, len) {
-            let records = Records::Inline(bytes, len);
-            self.send(context, inner, Lane::Stream, piece, records);
+        if self.counts(Lane::Stream, bytes.len()) {
+            self.send(context, inner, Lane::Stream, piece, Records::Few(bytes));
         }
     }
 

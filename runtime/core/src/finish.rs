@@ -348,7 +348,7 @@ impl Recorder {
             contexts: c.contexts.load(Relaxed),
             unannounced: c.unannounced.load(Relaxed),
             bytes: self.desk.queue.bytes(),
-            lost_bytes: c.lost_bytes.load(Relaxed),
+            lost_bytes: 0,
             syncs: c.syncs.load(Relaxed),
             pauses: c.pauses.load(Relaxed),
             notes,

@@ -268,19 +268,19 @@ impl Recorder {
         let (depth, cursor) = (inner.depth, tls.at(lane).0);
         let mut whole = self.desk.gather(inner, (depth, lane), now);
         let tape = inner.tape(depth, lane);
-        let mut done = std::mem::take(&mut tape.out);
         let rests = may_rest && tape.rest(cursor);
         if !rests {
             let (part, all) = tape.take(depth, cursor, now);
             whole &= all;
-            self.desk.keep(&mut done, part);
-            done.append(&mut tape.deeper);
+            let mut deeper = std::mem::take(&mut tape.deeper);
+            let below = &mut inner.tape(depth - 1, lane).deeper;
+            self.desk.keep(below, part);
+            below.append(&mut deeper);
         }
         if !whole && inner.status == Status::Live {
             self.counters.losses.note(Loss::Cursor);
         }
         let below = inner.tape(depth - 1, lane);
-        below.deeper.append(&mut done);
         let (cursor, limit) = below.saved;
         // A null limit makes the next check or event of the interrupted code take the slow path.
         let due = rests || !below.deeper.is_empty();

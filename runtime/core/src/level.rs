@@ -37,9 +37,8 @@ pub(crate) struct Tape {
     /// Cursor and limit when a handler interrupted this level, or when the last handler of this
     /// level returned. The next handler that interrupts the same code goes on there.
     pub(crate) saved: (*mut u8, *mut u8),
-    /// Finished buffers of a handler, in order. Those of the program go to the writer at once.
-    pub(crate) out: VecDeque<Part>,
-    /// Finished buffers of handlers that interrupted this level, due at its next flush.
+    /// What handlers that interrupted this level have recorded in finished buffers, in order. It is
+    /// due at the level's next flush.
     pub(crate) deeper: VecDeque<Part>,
 }
 
@@ -80,7 +79,6 @@ impl Tape {
             begin: std::ptr::null_mut(),
             first: 0,
             saved: (std::ptr::null_mut(), std::ptr::null_mut()),
-            out: VecDeque::new(),
             deeper: VecDeque::new(),
         }
     }

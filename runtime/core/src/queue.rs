@@ -17,8 +17,6 @@ use crate::buffer::Part;
 use crate::primitive::{Condvar, Mutex};
 use crate::sync::{lock, wait, wait_for};
 
-/// The most bytes of records that travel inside a message.
-pub(crate) const INLINE: usize = 48;
 /// If the program has not been replaced this long after the end of the trace, it will not be.
 const CORKED: Duration = Duration::from_secs(1);
 /// Number of messages that there is room for from the start.
@@ -34,8 +32,8 @@ const LINGER: Duration = Duration::from_millis(5);
 pub(crate) enum Records {
     /// Records in a buffer, of which the message is a holder.
     Part(Part),
-    /// A few bytes, and their number.
-    Inline([u8; INLINE], usize),
+    /// A few bytes.
+    Few(Vec<u8>),
 }
 
 impl Records {
@@ -43,7 +41,7 @@ impl Records {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Records::Part(part) => part.bytes(),
-            Records::Inline(b, n) => &b[..*n],
+            Records::Few(bytes) => bytes,
         }
     }
 }
@@ -87,8 +85,7 @@ impl Message {
     fn keeps(&self) -> u64 {
         let records = match self {
             Message::Stream(_, Records::Part(part)) => part.keeps(),
-            Message::Chunk(_, bytes) => bytes.len(),
-            Message::Stream(_, Records::Inline(..)) => 0,
+            Message::Chunk(_, bytes) | Message::Stream(_, Records::Few(bytes)) => bytes.len(),
         };
         (size_of::<Message>() + records) as u64
     }
@@ -122,16 +119,6 @@ impl Message {
     }
 }
 
-/// What the writer sleeps for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Sleep {
-    #[default]
-    Awake,
-    UntilWork,
-    /// It has small messages, and waits for more.
-    UntilBatch,
-}
-
 #[derive(Debug, Default)]
 struct State {
     messages: VecDeque<Message>,
@@ -147,8 +134,9 @@ struct State {
     taken: u64,
     /// What waits to be taken, as bytes of small messages. Every other message counts as [`BATCH`].
     waiting: u64,
-    /// What the writer sleeps for, and the number of threads that wait for the writer.
-    sleeps: Sleep,
+    /// While the writer sleeps: how much must wait for it to be woken. And the number of threads
+    /// that wait for the writer.
+    wakes_at: Option<u64>,
     waiters: u64,
     closed: bool,
     /// Messages from this number on are not to be written yet, because the trace has ended and the
@@ -175,15 +163,8 @@ impl State {
 
     /// Whether the writer must be woken for what was sent.
     fn wakes(&mut self) -> bool {
-        let wakes = match self.sleeps {
-            Sleep::Awake => false,
-            Sleep::UntilWork => true,
-            Sleep::UntilBatch => self.waiting >= BATCH,
-        };
-        if wakes {
-            self.sleeps = Sleep::Awake;
-        }
-        wakes
+        let waiting = self.waiting;
+        self.wakes_at.take_if(|at| waiting >= *at).is_some()
     }
 
     fn take(&mut self) -> Option<Message> {
@@ -300,12 +281,12 @@ impl Queue {
                 if lingered || state.waiting >= BATCH || state.closed || state.waiters > 0 {
                     break;
                 }
-                state.sleeps = Sleep::UntilBatch;
+                state.wakes_at = Some(BATCH);
                 Some(LINGER)
             } else if state.cork.is_none() && state.closed {
                 return false;
             } else {
-                state.sleeps = Sleep::UntilWork;
+                state.wakes_at = Some(0);
                 state.cork.map(|_| CORKED)
             };
             let rest = for_time.map(|time| time.saturating_sub(waited));
@@ -326,7 +307,7 @@ impl Queue {
                 state = lock(&self.state);
             }
         }
-        state.sleeps = Sleep::Awake;
+        state.wakes_at = None;
         true
     }
 
@@ -392,7 +373,7 @@ impl Queue {
     fn wait_until(&self, patience: Option<Patience>, reached: impl Fn(&State) -> bool) -> bool {
         let mut state = lock(&self.state);
         state.waiters += 1;
-        state.sleeps = Sleep::Awake;
+        state.wakes_at = None;
         self.work.notify_one();
         let started = Instant::now();
         let (mut seen, mut seen_at) = (state.done, started);
@@ -427,7 +408,7 @@ mod tests {
 
     fn stream(seq: u64, last: u64) -> Message {
         let place = Place { kind: ChunkKind::Stream, context: 0, level: 0, seq, first: 0, last };
-        Message::Stream(place, Records::Inline([0; INLINE], 1))
+        Message::Stream(place, Records::Few(vec![0]))
     }
 
     const NONE: Patience = Patience { stall: Duration::ZERO, total: Duration::ZERO };

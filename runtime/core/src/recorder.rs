@@ -54,7 +54,6 @@ pub struct Start {
 pub(crate) struct Counters {
     pub(crate) contexts: AtomicU64,
     pub(crate) unannounced: AtomicU64,
-    pub(crate) lost_bytes: AtomicU64,
     pub(crate) losses: Losses,
     /// Sync events of recordings that have ended.
     pub(crate) syncs: AtomicU64,

@@ -58,7 +58,7 @@ impl Writer {
                 let written = self.chunk(&place, waited, records.bytes());
                 match records {
                     Records::Part(part) => (Some(part), written),
-                    Records::Inline(..) => (None, written),
+                    Records::Few(_) => (None, written),
                 }
             }
             Message::Chunk(kind, payload) => (None, self.small(kind, &payload)),

@@ -1,5 +1,4 @@
-//! Threads that begin, go on and end while another one closes the trace, and parts of a buffer that
-//! wait for the writer while their thread goes on.
+//! Threads that begin, go on and end while another one closes the trace.
 
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Acquire;
@@ -13,7 +12,6 @@ use crate::desk::Party;
 use crate::lane::Lane;
 
 crate::tests! {
-    a_buffer_is_not_used_again_while_a_part_of_it_waits_however_it_was_given_up
     a_thread_that_ends_while_the_trace_closes_loses_nothing
     a_thread_that_needs_room_while_the_trace_closes_loses_nothing
     a_thread_that_waits_while_the_trace_closes_has_all_its_turns
@@ -192,31 +190,4 @@ fn a_thread_that_waits_while_the_trace_closes_has_all_its_turns() {
 
 fn a_thread_that_waits_while_all_hand_over_has_each_turn_once() {
     wait(true);
-}
-
-fn a_buffer_is_not_used_again_while_a_part_of_it_waits_however_it_was_given_up() {
-    // With nothing behind the last part, the buffer is given up without a message of its own.
-    for behind in [0, 1] {
-        model(None, move || {
-            let desk = desk();
-            let thread = Thread::new();
-            let writer = crate::beside(&desk, |desk| {
-                let mut arrived = Arrived::default();
-                write(desk, &mut arrived);
-                arrived
-            });
-            assert!(thread.flush(&desk));
-            thread.record();
-            thread.publish(&desk);
-            for _ in 0..behind {
-                thread.record();
-            }
-            assert!(thread.flush(&desk));
-            thread.record();
-            thread.end(&desk);
-            let mut arrived = writer.join().unwrap();
-            write(&desk, &mut arrived);
-            assert_eq!(arrived.records, numbers(2 + behind));
-        });
-    }
 }

@@ -1,17 +1,15 @@
-//! The queue and the pool by themselves.
+//! The queue by itself.
 
 use contech_trace::file::{ChunkKind, Totals};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::pool::Pool;
-use crate::queue::{INLINE, Message, Place, Queue, Records};
+use crate::queue::{Message, Place, Queue, Records};
 use crate::{beside, model};
 
 crate::tests! {
     every_message_arrives_once_and_in_the_order_of_its_sender
     a_drained_queue_has_nothing_left_of_what_was_sent_before
-    a_buffer_has_one_owner_at_a_time
     a_drain_does_not_wait_for_more_small_messages
     what_comes_after_the_end_waits_until_the_program_was_not_replaced
 }
@@ -85,7 +83,7 @@ fn a_drain_does_not_wait_for_more_small_messages() {
         for seq in 0..2 {
             let kind = ChunkKind::Stream;
             let place = Place { kind, context: 0, level: 0, seq, first: 0, last: 0 };
-            queue.send(Message::Stream(place, Records::Inline([0; INLINE], 1)));
+            queue.send(Message::Stream(place, Records::Few(vec![0])));
         }
         // Time does not pass here, so the writer would wait for more for ever.
         assert!(queue.drain(None));
@@ -113,23 +111,5 @@ fn what_comes_after_the_end_waits_until_the_program_was_not_replaced() {
         assert!(take().is_none());
         queue.uncork();
         assert_eq!(before.len() + std::iter::from_fn(take).count(), 3);
-    });
-}
-
-fn a_buffer_has_one_owner_at_a_time() {
-    model(None, || {
-        let pool = Arc::new(Pool::new(64 << 10, 1));
-        let first = pool.take().unwrap();
-        let other = beside(&pool, |pool| {
-            let buffer = pool.take().unwrap();
-            let at = buffer.data().addr();
-            pool.put(buffer);
-            at
-        });
-        let here = first.data().addr();
-        // Not given back yet: whatever the other thread gets is another one.
-        let there = other.join().unwrap();
-        assert_ne!(here, there);
-        pool.put(first);
     });
 }

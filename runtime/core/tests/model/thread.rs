@@ -182,7 +182,7 @@ pub(crate) fn write(desk: &Desk, arrived: &mut Arrived) {
                 arrived.records.extend_from_slice(part.bytes());
                 desk.pool.put(part);
             }
-            Message::Stream(_, Records::Inline(_, END)) => arrived.ends += 1,
+            Message::Stream(_, Records::Few(end)) if end.len() == END => arrived.ends += 1,
             other => unreachable!("only records are sent here, not {other:?}"),
         }
         desk.queue.done();
