@@ -29,11 +29,11 @@ exports! {
 
     __kmpc_omp_task_begin_if0 [before] = ompt::before_begin_if0;
 
-    malloc [caller 1] = allocation::malloc;
-    calloc [caller 2] = allocation::calloc;
-    realloc [caller 2] = allocation::realloc;
-    reallocarray [caller 3] = allocation::reallocarray;
-    free [caller 1] = allocation::free;
+    malloc [after size] = allocation::malloc;
+    calloc [after count size] = allocation::calloc;
+    realloc [after old size] = allocation::realloc;
+    reallocarray [after old count size] = allocation::reallocarray;
+    free [after block] = allocation::free;
     posix_memalign = allocation::posix_memalign;
     aligned_alloc = allocation::aligned_alloc;
     memalign = allocation::memalign;
@@ -45,5 +45,5 @@ exports! {
 
     prctl = sandbox::prctl;
 
-    fork [caller 0] = fork::fork;
+    fork [after] = fork::fork;
 }

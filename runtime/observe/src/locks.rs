@@ -85,8 +85,8 @@ found! {
 }
 
 in_front_of! {
-    omp_set_lock [caller 1] (lock: Ptr; caller) => |call| omp(&TEST, lock, caller, call);
-    omp_set_lock_ [caller 1] (lock: Ptr; caller) => |call| omp(&TEST_FORTRAN, lock, caller, call);
+    omp_set_lock [after lock] (lock: Ptr; caller) => |call| omp(&TEST, lock, caller, call);
+    omp_set_lock_ [after lock] (lock: Ptr; caller) => |call| omp(&TEST_FORTRAN, lock, caller, call);
 }
 
 type Test = LateFunction<unsafe extern "C-unwind" fn(Ptr) -> c_int>;

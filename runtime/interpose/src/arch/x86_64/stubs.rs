@@ -5,8 +5,7 @@
 /// | before the `=` | what the stub does |
 /// |---|---|
 /// | nothing | jumps |
-/// | `[caller N]` | adds the address of its caller as one more argument after N |
-/// | `[after ARGUMENTS]` | the same, after the arguments that are named |
+/// | `[after ARGUMENTS]` | adds the address of its caller as one more argument, after those that are named |
 /// | `[caller in BLOCK OFFSET]` | stores that address in the calling thread's block |
 /// | `[before]` | calls the function with the first argument and the caller's stack pointer, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
 /// | `[keeping]` | calls the function, with every general register as it was afterwards |
@@ -21,21 +20,15 @@ macro_rules! exports {
     (@ $name:ident [] $target:path) => {
         $crate::exports!(# $name "jmp {target}"; target = sym $target);
     };
-    (@ $name:ident [caller 0] $target:path) => { $crate::exports!(% $name "rdi" $target); };
-    (@ $name:ident [caller 1] $target:path) => { $crate::exports!(% $name "rsi" $target); };
-    (@ $name:ident [caller 2] $target:path) => { $crate::exports!(% $name "rdx" $target); };
-    (@ $name:ident [caller 3] $target:path) => { $crate::exports!(% $name "rcx" $target); };
-    (@ $name:ident [caller 4] $target:path) => { $crate::exports!(% $name "r8" $target); };
-    (@ $name:ident [caller 5] $target:path) => { $crate::exports!(% $name "r9" $target); };
-    (@ $name:ident [after] $target:path) => { $crate::exports!(@ $name [caller 0] $target); };
-    (@ $name:ident [after $a:ident] $target:path) => { $crate::exports!(@ $name [caller 1] $target); };
-    (@ $name:ident [after $a:ident $b:ident] $target:path) => { $crate::exports!(@ $name [caller 2] $target); };
-    (@ $name:ident [after $a:ident $b:ident $c:ident] $target:path) => { $crate::exports!(@ $name [caller 3] $target); };
+    (@ $name:ident [after] $target:path) => { $crate::exports!(% $name "rdi" $target); };
+    (@ $name:ident [after $a:ident] $target:path) => { $crate::exports!(% $name "rsi" $target); };
+    (@ $name:ident [after $a:ident $b:ident] $target:path) => { $crate::exports!(% $name "rdx" $target); };
+    (@ $name:ident [after $a:ident $b:ident $c:ident] $target:path) => { $crate::exports!(% $name "rcx" $target); };
     (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident] $target:path) => {
-        $crate::exports!(@ $name [caller 4] $target);
+        $crate::exports!(% $name "r8" $target);
     };
     (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident] $target:path) => {
-        $crate::exports!(@ $name [caller 5] $target);
+        $crate::exports!(% $name "r9" $target);
     };
     (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident] $target:path) => {
         $crate::exports!(# $name
