@@ -273,14 +273,40 @@ impl Cutter {
     }
 }
 
-/// The full tick count of a 48-bit one: the count nearest to the time of its chunk.
+/// Number of ticks that 48 bits count.
+const WRAP: u64 = 1 << 48;
+
+/// The full tick count of a 48-bit one: of the counts that 64 bits have room for, the one nearest
+/// to the time of its chunk.
 fn unwrap_ticks(ticks: u64, near: u64) -> u64 {
-    const WRAP: u64 = 1 << 48;
-    let mut full = near & !(WRAP - 1) | ticks;
-    if full.saturating_add(WRAP / 2) < near {
-        full += WRAP;
-    } else if full > near.saturating_add(WRAP / 2) && full >= WRAP {
-        full -= WRAP;
+    let full = near & !(WRAP - 1) | ticks;
+    let nearer = if full.saturating_add(WRAP / 2) < near {
+        full.checked_add(WRAP)
+    } else if full > near.saturating_add(WRAP / 2) {
+        full.checked_sub(WRAP)
+    } else {
+        None
+    };
+    nearer.unwrap_or(full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_the_count_nearest_to_its_chunk_among_those_there_are() {
+        let last = u64::MAX & !(WRAP - 1);
+        for (ticks, near, full) in [
+            (5, 7, 5),
+            (5, WRAP - 1, WRAP + 5),
+            (WRAP - 1, WRAP + 3, WRAP - 1),
+            (WRAP - 1, 3, WRAP - 1),
+            (5, last - 1, last + 5),
+            (WRAP - 1, last + 3, last - 1),
+            (5, u64::MAX, last + 5),
+        ] {
+            assert_eq!(unwrap_ticks(ticks, near), full, "{ticks} near {near}");
+        }
     }
-    full
 }
