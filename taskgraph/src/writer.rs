@@ -11,7 +11,7 @@ use crate::context_table::ContextTableWriter;
 use crate::error::{Result, misuse};
 use crate::executor::{self, Executor};
 use crate::frame::EncodedFrame;
-use crate::id::TaskId;
+use crate::id::{ExecutorId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::page::{
     DependentsPageWriter, OrderPageWriter, PageIndexWriter, TaskPageWriter, pack_page,
@@ -64,6 +64,8 @@ pub struct GraphWriter {
     order_index: PageIndexWriter,
     used_paths: BTreeSet<u32>,
     executors: Vec<Executor>,
+    /// How many executors tasks need.
+    needed: u32,
     progress: Vec<Progress>,
     sample: CodeSample,
     /// The encoded path tables.
@@ -105,6 +107,7 @@ impl GraphWriter {
             order_index: PageIndexWriter::default(),
             used_paths: BTreeSet::new(),
             executors: Vec::new(),
+            needed: 0,
             progress: Vec::new(),
             sample: CodeSample { every: 1, frames: Vec::new() },
             paths: None,
@@ -127,16 +130,12 @@ impl GraphWriter {
     }
 
     /// Replaces the static tables: a program may load modules while it runs, so a trace names the
-    /// last ones late. The new tables must begin with the blocks and operations of the former ones,
-    /// so that frames encoded with either can be decoded.
+    /// last ones late. Frames that were encoded with tables with which these begin can be decoded.
     ///
     /// # Errors
-    /// The new tables are inconsistent, or do not begin with the former ones.
+    /// The new tables are inconsistent.
     pub fn set_info(&mut self, info: Arc<StaticInfo>) -> Result<()> {
         info.validate()?;
-        if !info.blocks.starts_with(&self.info.blocks) || !info.ops.starts_with(&self.info.ops) {
-            return Err(misuse("the new static tables do not begin with the former ones"));
-        }
         self.info = info;
         Ok(())
     }
@@ -209,9 +208,10 @@ impl GraphWriter {
     /// context. Tasks come strictly by (context, sequence), and sequences start at 0 without gaps.
     ///
     /// # Errors
-    /// I/O; or a task or dependency is out of order.
+    /// I/O; or a task is out of order.
     pub fn put_task(&mut self, task: &TaskRecord, dependencies: &[TaskId]) -> Result<()> {
-        self.rules.task(task, dependencies)?;
+        self.rules.task(task.id, dependencies)?;
+        self.needed = self.needed.max(task.executor.get().saturating_add(1));
         self.tasks.push(task, dependencies);
         self.totals.tasks += 1;
         self.totals.edges += dependencies.len() as u64;
@@ -227,26 +227,24 @@ impl GraphWriter {
     /// without stored successors are left out.
     ///
     /// # Errors
-    /// I/O; or a task or successor is out of order.
+    /// I/O.
     pub fn put_dependents(&mut self, from: TaskId, to: &[TaskId]) -> Result<()> {
         if to.is_empty() {
             return Ok(());
         }
-        self.rules.dependents(from, to)?;
+        self.rules.dependents(from, to);
         self.dependents.push(from, to);
         let full = self.dependents.is_full().then(|| self.dependents.finish());
         self.put_page(Tag::DependentsPage, full.flatten())
     }
 
     /// Appends a task to the breadth-first order, which must be topological (program order and
-    /// stored edges).
+    /// stored edges; [`TaskGraph::verify`](crate::TaskGraph::verify) checks it).
     ///
     /// # Errors
-    /// I/O; or the task is not the next one of its context.
-    /// ([`TaskGraph::verify`](crate::TaskGraph::verify) checks whether the order respects the
-    /// stored edges.)
+    /// I/O.
     pub fn put_order(&mut self, id: TaskId) -> Result<()> {
-        self.rules.order(id)?;
+        self.rules.order();
         self.order.push(id);
         let full = self.order.is_full().then(|| self.order.finish());
         self.put_page(Tag::OrderPage, full.flatten())
@@ -273,7 +271,7 @@ impl GraphWriter {
     /// number of tasks that were written.
     ///
     /// # Errors
-    /// I/O; or the tasks, successors, order and contexts do not agree.
+    /// I/O; or the tasks, successors, order and contexts do not agree in number.
     pub fn finish(
         mut self,
         contexts: impl IntoIterator<Item = Context>,
@@ -303,11 +301,14 @@ impl GraphWriter {
         contexts: impl IntoIterator<Item = Context>,
         run: RunMeta,
     ) -> Result<Summary> {
-        let executors = std::mem::take(&mut self.executors);
-        let executors = self.rules.executors(executors)?;
+        let mut executors = std::mem::take(&mut self.executors);
+        if executors.is_empty() {
+            let unknown = |number| Executor { id: ExecutorId::new(number), ..Executor::default() };
+            executors.extend((0..self.needed).map(unknown));
+        }
         let mut table = ContextTableWriter::default();
         for context in contexts {
-            self.rules.context(&context)?;
+            self.rules.context(context.task_count);
             table.push(context)?;
         }
         self.rules.complete()?;
