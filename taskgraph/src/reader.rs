@@ -25,8 +25,6 @@ pub struct Reader<'g, D> {
     /// be read.
     task: Option<Task<'g, D>>,
     spans: Range<usize>,
-    /// The blocks that they execute.
-    blocks: u64,
     inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
@@ -71,7 +69,6 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             at: 0,
             task: None,
             spans: 0..0,
-            blocks: 0,
             inside: Inside::End,
             counting: false,
             silent: false,
@@ -106,17 +103,17 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
 
     /// Goes to the start of a task.
     pub fn open(&mut self, task: &Task<'g, D>) {
-        self.go_to(task, task.places_of_spans(), task.block_count());
+        self.go_to(task, task.places_of_spans());
     }
 
     /// Goes to a part of a task: only these of its [`Task::spans`] are read.
     pub fn open_spans(&mut self, task: &Task<'g, D>, spans: Range<usize>) {
         let all = task.places_of_spans();
         let at = |place: usize| all.end.min(all.start.saturating_add(place));
-        self.go_to(task, at(spans.start)..at(spans.end), task.block_count());
+        self.go_to(task, at(spans.start)..at(spans.end));
     }
 
-    fn go_to(&mut self, task: &Task<'g, D>, spans: Range<usize>, blocks: u64) {
+    fn go_to(&mut self, task: &Task<'g, D>, spans: Range<usize>) {
         self.at = task.id().context.index() % self.places.len();
         match &mut self.task {
             Some(own) => own.clone_from(task),
@@ -126,7 +123,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             true => Inside::End,
             false => Inside::Begin,
         };
-        (self.spans, self.blocks) = (spans, blocks);
+        self.spans = spans;
         self.places[self.at].batch.clear();
     }
 
@@ -183,7 +180,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         };
         while let Some(task) = &self.task {
             if self.inside == Inside::Begin {
-                self.emitter.begin(self.blocks, nests);
+                self.emitter.begin(task.block_count(), nests);
             }
             if self.inside != Inside::Span {
                 let Some(span) = next_span(task, &mut self.spans) else {
@@ -265,7 +262,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let how = Counting { e, blocks: task.block_count() };
         let counted = self.hold(part).and_then(|records| {
             let frame = self.places[self.at].frame.as_ref();
-            frame.map_or(Ok(()), |(_, frame)| how.add(frame, records, counts, other))
+            let emitter = &mut self.emitter;
+            frame.map_or(Ok(()), |(_, frame)| how.add(frame, records, counts, other, emitter))
         });
         graph.in_file(counted)
     }

@@ -363,7 +363,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         mut f: impl FnMut(Played<'g>, &[u64]) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut going = ControlFlow::Continue(());
-        let mut player = Player::lent(self.block_count(), nests);
+        let mut player = Player::new(self.block_count(), nests);
         let space = self.graph.space_of(self.id().context);
         let mut spans = self.spans().iter().enumerate().skip(first);
         let done = spans.try_for_each(|(at, span)| {
@@ -386,7 +386,6 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             self.graph.recycle(frame);
             Ok(())
         });
-        player.give_back();
         self.graph.in_file(done)
     }
 

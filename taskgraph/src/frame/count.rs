@@ -4,18 +4,19 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::action::Action;
-use crate::batch::Piece;
 use crate::error::{Error, Result, malformed};
 use crate::frame::decode::{DecodedFrame, Record, Table};
-use crate::frame::emit::plans;
+use crate::frame::emit::{Emitter, plans};
 use crate::frame::plan::{How, NONE, Plan};
-use crate::frame::play::{Nests, Played, Player};
+use crate::frame::play::{Nests, Player, nest, spend};
 use crate::frame::stored::{Place, Values, or_stop};
 use crate::frame::{Emission, WHAT};
 use crate::id::BlockId;
 use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledPath, Entered, NO_BLOCK, State, Step, Visit,
+    CompiledFunction, CompiledLoop, CompiledPath, Entered, NO_BLOCK, Nest, NestShape, State, Step,
+    Visit,
 };
+use crate::statics::StaticInfo;
 use crate::tally::BlockCounts;
 
 /// Takes an action that executes no block, and what was counted before it.
@@ -32,18 +33,22 @@ pub(crate) struct Counting<'g> {
 
 impl<'g> Counting<'g> {
     /// Adds the executions of blocks in a range of a frame's records. Calls `other`, if there is
-    /// one, with each action that executes none, and with what was counted up to there.
+    /// one, with each action that executes none, and with what was counted up to there. The emitter
+    /// has working memory.
     pub(crate) fn add(
         self,
         frame: &DecodedFrame,
         records: Range<usize>,
         counts: &mut BlockCounts,
         other: Option<Other<'_>>,
+        emitter: &mut Emitter,
     ) -> Result<()> {
         let plans = plans(frame, self.e.templates, self.e.score);
         let known = frame.known_at(records.start);
         let mut known = known.map_or(NONE, |known| known.function);
-        let (mut stepwise, mut other) = (None, other);
+        let player = &mut emitter.player;
+        let mut stepwise = Stepwise { player, records: records.clone(), begun: false };
+        let mut other = other;
         // The rows of each table, where a range has several.
         let many = records.len() > 4 * plans.len();
         let mut rows = vec![0..0; if many { plans.len() } else { 0 }];
@@ -80,11 +85,8 @@ impl<'g> Counting<'g> {
                     others.for_each(|action| other(counts, action));
                 }
                 (How::Path, Some((path, f))) if steps => {
-                    let own = stepwise.get_or_insert_with(|| {
-                        Stepwise::new(self, frame, records.start..records.end)
-                    });
                     for at in at..at + times {
-                        own.add(self, frame, at, (path, f), counts)?;
+                        stepwise.add(self, frame, at, (path, f), counts)?;
                     }
                 }
                 _ => match rows.get_mut(record.table as usize) {
@@ -96,9 +98,6 @@ impl<'g> Counting<'g> {
             at += times;
         }
         self.flush(frame, plans, &mut rows, counts);
-        if let Some(Stepwise { player, .. }) = stepwise {
-            player.give_back();
-        }
         Ok(())
     }
 
@@ -183,60 +182,47 @@ fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
 }
 
 /// Counts records whose loops iterate as often as what is known before them says.
-struct Stepwise {
-    player: Box<Player>,
-    /// The player knows what is known before this record.
-    known: usize,
+struct Stepwise<'p> {
+    player: &'p mut Player,
+    /// Once it has begun, the player knows what is known before the first of these.
+    records: Range<usize>,
+    begun: bool,
 }
 
-impl Stepwise {
-    fn new(how: Counting<'_>, frame: &DecodedFrame, records: Range<usize>) -> Self {
-        let known = records.start;
-        let mut player = Player::lent(how.blocks, Nests::Counted);
-        player.start(frame, records);
-        Self { player, known }
-    }
-
+impl Stepwise<'_> {
     fn add(
         &mut self,
         how: Counting<'_>,
         frame: &DecodedFrame,
         at: usize,
-        (path, f): (&CompiledPath, &CompiledFunction),
+        path: (&CompiledPath, &CompiledFunction),
         counts: &mut BlockCounts,
     ) -> Result<()> {
-        let player = &mut self.player;
+        if !std::mem::replace(&mut self.begun, true) {
+            self.player.restart(how.blocks, Nests::Counted);
+            self.player.start(frame, self.records.clone());
+        }
         // Nothing of before a path that begins its function is known after it.
         let begins = |at: &usize| frame.begins(*at, how.e.score) == Some(true);
-        let first = (self.known..=at).rev().find(begins).unwrap_or(self.known);
+        let known = self.records.start;
+        let first = (known..=at).rev().find(begins).unwrap_or(known);
+        let info = how.e.info;
         for record in frame.records.get(first..at).unwrap_or(&[]) {
             if let Some(path) = how.path(frame.table(*record).map_or(NONE, |t| t.symbol)) {
-                player.settle(frame, *record, path, None)?;
+                self.player.settle(info, frame, *record, path, None)?;
             }
         }
-        self.known = at + 1;
-        if !path.nested {
-            return player.settle(frame, frame.records[at], (path, f), Some(counts));
-        }
-        player.only(at);
-        while let Some(played) = player.next(how.e.score, frame)? {
-            match played {
-                Played::Block(block) => counts.add(block, 1),
-                _ => {
-                    let piece = Piece::of(how.e.info, played, &player.operands);
-                    piece.iter().for_each(|piece| counts.add_piece(piece));
-                }
-            }
-        }
-        Ok(())
+        self.records.start = at + 1;
+        self.player.settle(info, frame, frame.records[at], path, Some(counts))
     }
 }
 
 impl Player {
     /// Makes what is known before a record what is known after it, without its executions; these
-    /// are added to `counts`, if there are any. The loops of its path have no inner loops.
-    pub(super) fn settle(
+    /// are added to `counts`, if there are any.
+    fn settle(
         &mut self,
+        info: &StaticInfo,
         frame: &DecodedFrame,
         record: Record,
         (path, f): (&CompiledPath, &CompiledFunction),
@@ -245,7 +231,9 @@ impl Player {
         self.goes_on(path, f)?;
         self.walk.restart();
         let values = Values::new(frame, record, Place::default())?;
-        match self.walk.go(f, path, &mut self.state, &mut Settling { f, values, counts }) {
+        let (left, operands) = (&mut self.left, &mut self.operands);
+        let mut settling = Settling { info, f, values, left, operands, counts };
+        match self.walk.go(f, path, &mut self.state, &mut settling) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }
@@ -253,8 +241,12 @@ impl Player {
 }
 
 struct Settling<'f, 'c, 'b> {
+    info: &'b StaticInfo,
     f: &'f CompiledFunction,
     values: Values<'c>,
+    /// Number of executions that may still come one by one, or in nests.
+    left: &'b mut u64,
+    operands: &'b mut Vec<u64>,
     counts: Option<&'b mut BlockCounts>,
 }
 
@@ -262,6 +254,7 @@ impl<'f> Visit<'f> for Settling<'f, '_, '_> {
     type Stop = Error;
 
     fn node(&mut self, n: u32, state: &mut State) -> ControlFlow<Error> {
+        or_stop(spend(self.left, 1))?;
         if let Some(counts) = &mut self.counts {
             node(self.f, n, 1, counts);
         }
@@ -277,5 +270,21 @@ impl<'f> Visit<'f> for Settling<'f, '_, '_> {
             l.own.body.iter().for_each(|n| node(self.f, *n, l.whole, counts));
         }
         or_stop(self.values.iterations(l, self.f, state).map(|()| true))
+    }
+
+    fn nest(
+        &mut self,
+        shape: &'f NestShape,
+        outermost: Entered<'f>,
+        state: &mut State,
+    ) -> ControlFlow<Error, bool> {
+        let all = nest(Nests::Counted, shape, outermost, self.f, state, self.operands);
+        let Some(all) = all else { return ControlFlow::Continue(false) };
+        or_stop(spend(self.left, all))?;
+        if let Some(counts) = &mut self.counts {
+            let nest = Nest::new(self.info, shape, self.operands, outermost.cut);
+            nest.for_each_times(|block, times| counts.add(block, times));
+        }
+        ControlFlow::Continue(true)
     }
 }

@@ -25,25 +25,17 @@ mod walked;
 /// A place within a range of a frame's records, and working memory.
 #[derive(Debug, Default)]
 pub(crate) struct Emitter {
-    player: Player,
-    /// The records to come, and what of the last one is to come.
+    pub(super) player: Player,
+    /// The records to come.
     records: Range<usize>,
-    inside: Inside,
+    /// What is executed at once of a loop that the player is in.
+    together: Option<Together>,
     /// For each table of the frame, its records in the batch; `used` lists the tables that have
     /// some.
     rows: Vec<Rows>,
     used: Vec<u32>,
     /// The values of a record.
     row: Vec<u64>,
-}
-
-/// What of a record is to come.
-#[derive(Debug, Default)]
-enum Inside {
-    #[default]
-    Nothing,
-    /// The player knows; and what is executed at once of a loop.
-    Path(Option<Together>),
 }
 
 /// The records of one table in a batch.
@@ -69,7 +61,7 @@ impl Emitter {
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
         self.player.start(frame, records.clone());
         self.records = records;
-        self.inside = Inside::Nothing;
+        self.together = None;
     }
 
     /// Appends what comes next, until the batch is full. Returns whether there may be more. The
@@ -84,10 +76,9 @@ impl Emitter {
         if self.rows.len() < frame.tables.len() {
             self.rows.resize_with(frame.tables.len(), Rows::default);
         }
-        match std::mem::take(&mut self.inside) {
-            Inside::Nothing => {}
-            Inside::Path(together) => self.path(e, frame, together, batch)?,
-        }
+        // The player may be in a path.
+        let together = self.together.take();
+        self.path(e, frame, together, batch)?;
         if batch.is_full() {
             return Ok(true);
         }

@@ -1,7 +1,6 @@
 //! Plays the records of a frame: executions of blocks are computed from paths and their stored
 //! values.
 
-use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 
 use contech_program::path::{Flat, MIN_RUN, Step};
@@ -87,9 +86,7 @@ impl DecodedFrame {
         let path = (table.symbol as usize).checked_sub(score.layout.blocks.len())?;
         score.paths.get(path).map(|(path, _)| path.path.fresh)
     }
-}
 
-impl DecodedFrame {
     /// The block that a record ends with, as far as that is known without playing it.
     pub(crate) fn ends_with(&self, at: usize, score: Score<'_>) -> Ends {
         let record = self.records.get(at);
@@ -136,15 +133,10 @@ const SLACK: u64 = 1 << 20;
 /// A nest of fewer executions with operands is played one by one.
 const FEW: u64 = 32;
 
-thread_local! {
-    /// A player that is not in use, kept for its memory.
-    static SPARE: Cell<Option<Box<Player>>> = const { Cell::new(None) };
-}
-
 impl Player {
-    /// Takes a player for a short time. Give it back with [`Player::give_back`].
-    pub(crate) fn lent(blocks: u64, nests: Nests) -> Box<Self> {
-        let mut player = SPARE.take().unwrap_or_default();
+    /// A player of a task that says that it executes this many blocks.
+    pub(crate) fn new(blocks: u64, nests: Nests) -> Self {
+        let mut player = Self::default();
         player.restart(blocks, nests);
         player
     }
@@ -155,17 +147,6 @@ impl Player {
         // Damage cannot make it go on for much longer.
         self.left = blocks.saturating_mul(NODES).saturating_add(SLACK);
         self.nests = nests;
-    }
-
-    /// Keeps the player's memory for the next player of this thread.
-    pub(crate) fn give_back(self: Box<Self>) {
-        SPARE.set(Some(self));
-    }
-
-    /// Goes to one record, with what is known now.
-    pub(super) fn only(&mut self, record: usize) {
-        self.inside = None;
-        self.records = record..record + 1;
     }
 
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].

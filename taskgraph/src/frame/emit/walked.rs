@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use contech_program::path::{Flat, Term};
 
 use super::kernel::write;
-use super::{Emitter, Inside, push};
+use super::{Emitter, push};
 use crate::batch::{Batch, FULL};
 use crate::error::{Error, Result};
 use crate::frame::decode::{DecodedFrame, Iterated};
@@ -96,7 +96,7 @@ impl Emitter {
         match went {
             ControlFlow::Continue(()) => player.inside = None,
             ControlFlow::Break(Stop(stopped)) => {
-                self.inside = Inside::Path(emitting.together);
+                self.together = emitting.together;
                 stopped?;
             }
         }
