@@ -178,7 +178,9 @@ impl PathFunction {
                 return Err(format!("node {i}"));
             }
         }
-        for (i, l) in self.loops.iter().enumerate() {
+        // How deep the loops within each loop are.
+        let mut depths = vec![0; loops];
+        for (i, l) in self.loops.iter().enumerate().rev() {
             let PathLoop::Collapsed { body, last, count } = l else {
                 continue;
             };
@@ -187,33 +189,22 @@ impl PathFunction {
             let partial = (1..=body.len()).contains(&(*last as usize));
             // Leaves are found by counts that are stored, so that nobody has to compute any.
             let found = count.is_none() || !self.has_leaves(body);
-            if !nodes || !counted || !partial || !found || !self.nests(i, body) {
+            let inner = body.iter().skip(1).filter_map(|n| self.collapsed_at(*n));
+            let mut inner = inner.map(|inner| inner as usize);
+            // Inner loops come after outer ones, so that nesting ends, and store nothing.
+            let depth = inner.try_fold(0, |depth, inner| match &self.loops[inner] {
+                PathLoop::Collapsed { count: Some(_), .. } if inner > i => {
+                    Some(depth.max(1 + depths[inner]))
+                }
+                _ => None,
+            });
+            let right = nodes && counted && partial && found;
+            let Some(depth) = depth.filter(|depth| right && *depth <= MAX_NEST) else {
                 return Err(format!("loop {i}"));
-            }
+            };
+            depths[i] = depth;
         }
         Ok(())
-    }
-
-    /// Whether inner loops come after outer ones (so that nesting ends), are at most [`MAX_NEST`]
-    /// deep, and store nothing.
-    fn nests(&self, outer: usize, body: &[u32]) -> bool {
-        body[1..].iter().filter_map(|n| self.collapsed_at(*n)).all(|inner| {
-            let l = self.loops.get(inner as usize);
-            let stored = matches!(l, Some(PathLoop::Collapsed { count: None, .. }));
-            !stored && inner as usize > outer && self.depth(inner, MAX_NEST)
-        })
-    }
-
-    fn depth(&self, l: u32, left: u32) -> bool {
-        let PathLoop::Collapsed { body, .. } = &self.loops[l as usize] else {
-            return true;
-        };
-        left > 0
-            && body
-                .iter()
-                .skip(1)
-                .filter_map(|n| self.collapsed_at(*n))
-                .all(|inner| inner > l && self.depth(inner, left - 1))
     }
 }
 
