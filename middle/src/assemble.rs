@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::executors::Executors;
 use crate::log::Logs;
 use crate::notes::Notes;
-use crate::order::{ContextTasks, Outcome, Skeleton, Stuck, breadth_first};
+use crate::order::{ContextTasks, Skeleton, Stuck, breadth_first};
 use crate::place::Place;
 use crate::renumber::{Named, Renumber, task_bits, task_from_bits};
 use crate::sorter::{Lookahead, Sorted, Sorter};
@@ -81,8 +81,8 @@ impl Parts<'_> {
         let budget = self.memory / 4;
         let emit = |id| out.outgoing.order(id);
         let dropped = match breadth_first(&skeleton, self.spill, budget, !complete, emit)? {
-            Outcome::Whole(dropped) => dropped,
-            Outcome::Contradiction(stuck) => return Err(self.cycle(stuck)?),
+            Ok(dropped) => dropped,
+            Err(stuck) => return Err(self.cycle(stuck)?),
         };
         if !dropped.is_empty() {
             let what = "dependencies that contradict others were dropped";

@@ -24,32 +24,23 @@ pub(crate) struct Stuck {
     pub(crate) needs: TaskId,
 }
 
-/// The result of the search for an order.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// All tasks were emitted; these edges `[to, from]` contradict the others.
-    Whole(Sorted<2>),
-    /// The edges contradict each other.
-    Contradiction(Stuck),
-}
-
 /// Emits all tasks in order. A contradiction ends the search, unless `drop_contradictions` is set:
-/// then the edges that the oldest waiting task waits for are dropped.
+/// then the edges that the oldest waiting task waits for are dropped, and returned as `[to, from]`.
 pub(crate) fn breadth_first(
     skeleton: &Skeleton,
     spill: &Arc<Spill>,
     budget: usize,
     drop_contradictions: bool,
     emit: impl FnMut(TaskId) -> Result<()>,
-) -> Result<Outcome> {
+) -> Result<std::result::Result<Sorted<2>, Stuck>> {
     let mut search = Search::start(skeleton, spill, budget, emit)?;
     loop {
         search.emit_ready()?;
         let Some(oldest) = search.oldest_waiting()? else {
-            return search.finish().map(Outcome::Whole);
+            return search.finish().map(Ok);
         };
         if !drop_contradictions {
-            return Ok(Outcome::Contradiction(search.stuck(oldest)?));
+            return Ok(Err(search.stuck(oldest)?));
         }
         search.force(oldest)?;
     }
