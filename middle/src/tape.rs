@@ -144,36 +144,3 @@ impl TapeReader {
         (&self.window, &mut self.at)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::varint;
-
-    #[test]
-    fn numbers_are_read_back_from_memory_and_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let spill = Arc::new(Spill::beside(&folder.path().join("x")));
-        for (limit, window) in [(1 << 30, 100), (1_000_000, 1), (0, 5000), (0, 1_000_000)] {
-            let mut tape = Tape::new(&spill, limit);
-            let mut middle = 0;
-            for i in 0..300_000u64 {
-                if i == 200_000 {
-                    middle = tape.len();
-                }
-                tape.append(|out| varint::put(out, i * i)).unwrap();
-            }
-            let mut front = TapeReader::new(0, middle);
-            let mut back = TapeReader::new(middle, tape.len());
-            for i in 0..300_000u64 {
-                let reader = if i < 200_000 { &mut front } else { &mut back };
-                reader.fill(&tape, 10, window).unwrap();
-                let (bytes, at) = reader.parts();
-                assert_eq!(varint::get(bytes, at).unwrap(), i * i);
-            }
-            assert!(front.is_at_end() && back.is_at_end());
-            let spilled = tape.blocks.iter().any(|b| matches!(b, Block::File(_)));
-            assert_eq!(spilled, limit < 100_000_000);
-        }
-    }
-}

@@ -1,6 +1,6 @@
 //! The comparison of `--contech-check`: equal recordings, and planted differences.
 
-use contech_middle::{Check, Summary};
+use contech_middle::Summary;
 use contech_trace::event::{EndReason, Event};
 use contech_trace::file::{CODEC_PACKED, CODEC_RAW, ChunkKind};
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
@@ -28,10 +28,6 @@ fn started() -> TraceBuilder {
 
 fn summary(trace: Vec<u8>) -> Summary {
     convert_with(trace, &options(64 << 20, 2)).unwrap().summary
-}
-
-fn check(trace: Vec<u8>) -> Check {
-    summary(trace).check.unwrap()
 }
 
 /// Executes the loop `back + 1` times; the recording is the count alone.
@@ -126,58 +122,6 @@ fn a_different_first_block_ends_the_comparison_of_its_context_only() {
 }
 
 #[test]
-fn a_different_operand_is_named_and_the_comparison_goes_on() {
-    let mut t = started();
-    t.both(0, LOAD, &[0x50]);
-    t.block(0, STORE_LOAD, &[0x60, 0x70]);
-    t.naive(0, STORE_LOAD, &[0x60, 0x78]);
-    run_loop(&mut t, 0, 9);
-    t.end(0);
-    let c = check(t.finish());
-    assert_eq!((c.compared, c.mismatches), (12, 1));
-    assert_eq!(
-        c.differences,
-        ["context 0, execution 1: block 2 (work(int*), program.cpp:12): \
-          operand 1 of operation 1 (load of 4 bytes, line 7): recorded 0x70, naive 0x78"]
-    );
-}
-
-#[test]
-fn a_wrong_address_in_every_iteration_counts_each_and_describes_a_few() {
-    let mut t = started();
-    t.record(0, LOOP, &[99], 6);
-    for i in 0..100 {
-        t.naive(0, LOAD, &[0x1000 + 4 * i]);
-    }
-    t.end(0);
-    let c = check(t.finish());
-    assert_eq!((c.compared, c.mismatches), (100, 99));
-    assert_eq!(c.differences.len(), 8);
-}
-
-#[test]
-fn a_missing_or_additional_tail_is_a_mismatch() {
-    for extra in [true, false] {
-        let mut t = started();
-        t.both(0, PLAIN, &[]);
-        if extra {
-            t.block(0, LOAD, &[1]);
-        } else {
-            t.naive(0, LOAD, &[1]);
-        }
-        t.end(0);
-        let c = check(t.finish());
-        assert_eq!((c.compared, c.mismatches), (1, 1));
-        let words = if extra {
-            "the naive form ends, the recording goes on with block 1"
-        } else {
-            "the recording ends, naive goes on with block 1"
-        };
-        assert!(c.differences[0].contains(words), "{:?}", c.differences);
-    }
-}
-
-#[test]
 fn the_end_of_a_thread_that_still_ran_may_be_in_one_form_only() {
     for reason in [EndReason::ProcessExit, EndReason::Exec] {
         let mut t = started();
@@ -191,22 +135,6 @@ fn the_end_of_a_thread_that_still_ran_may_be_in_one_form_only() {
         let note = "recorded in one form only: context 1, execution 1";
         assert!(s.notes.iter().any(|n| n.contains(note)), "{:?}", s.notes);
     }
-}
-
-#[test]
-fn what_differs_before_the_event_that_says_that_records_were_lost_may_be_what_was_lost() {
-    let mut t = started();
-    t.both(0, LOAD, &[1]);
-    t.naive(0, LOAD, &[2]);
-    t.both(0, PLAIN, &[]);
-    t.event(0, Event::Lost { bytes: 0 });
-    t.end(0);
-    let s = summary(t.finish());
-    assert!(!s.complete);
-    let c = s.check.unwrap();
-    assert_eq!(c.mismatches, 0, "{:?}", c.differences);
-    let note = "records were lost";
-    assert!(s.notes.iter().any(|n| n.contains(note)), "{:?}", s.notes);
 }
 
 #[test]
@@ -247,29 +175,7 @@ fn modules_recorded_in_one_form_are_not_compared() {
 }
 
 #[test]
-fn after_lost_records_or_chunks_nothing_is_compared_and_it_is_said() {
-    let mut t = started();
-    t.both(0, LOAD, &[1]);
-    t.event(0, Event::Lost { bytes: 3 });
-    t.block(0, PLAIN, &[]);
-    t.end(0);
-    let s = summary(t.finish());
-    let c = s.check.unwrap();
-    assert_eq!((c.compared, c.mismatches), (1, 0));
-    assert!(s.notes.iter().any(|n| n.contains("records were lost")));
-
-    // The naive form may have lost more.
-    let mut t = started();
-    t.both(0, LOAD, &[1]);
-    t.block(0, PLAIN, &[]);
-    t.event(0, Event::Lost { bytes: 0 });
-    t.end(0);
-    let s = summary(t.finish());
-    let c = s.check.unwrap();
-    assert_eq!((c.compared, c.mismatches), (1, 0));
-    let note = "recorded in one form only: context 0, execution 1";
-    assert!(s.notes.iter().any(|n| n.contains(note)), "{:?}", s.notes);
-
+fn after_lost_chunks_nothing_is_compared_and_it_is_said() {
     for kind in [ChunkKind::Check, ChunkKind::Stream] {
         let mut t = started();
         for i in 0..3 {
@@ -289,16 +195,88 @@ fn after_lost_records_or_chunks_nothing_is_compared_and_it_is_said() {
 }
 
 #[test]
-fn damage_anywhere_in_a_trace_with_both_forms_never_panics() {
-    let mut t = two_contexts();
-    t.end(0);
-    let trace = t.finish();
-    for at in (0..trace.len()).step_by(211) {
-        let mut damaged = trace.clone();
-        damaged[at] ^= 0x10;
-        // The header may refuse the file; everything else is recovered.
-        if let Ok(converted) = convert_with(damaged, &options(64 << 20, 2)) {
-            assert!(converted.summary.trace_bytes > 0);
-        }
+fn what_differs_is_counted_and_described() {
+    type Case = (fn(&mut TraceBuilder), (u64, u64), &'static str);
+    let cases: [Case; 7] = [
+        // Another operand: the comparison goes on.
+        (
+            |t| {
+                t.both(0, LOAD, &[0x50]);
+                t.block(0, STORE_LOAD, &[0x60, 0x70]);
+                t.naive(0, STORE_LOAD, &[0x60, 0x78]);
+                run_loop(t, 0, 9);
+            },
+            (12, 1),
+            "context 0, execution 1: block 2 (work(int*), program.cpp:12): \
+             operand 1 of operation 1 (load of 4 bytes, line 7): recorded 0x70, naive 0x78",
+        ),
+        // A wrong address in every iteration but one: each is counted, and a few are described.
+        (
+            |t| {
+                t.record(0, LOOP, &[99], 6);
+                (0..100).for_each(|i| t.naive(0, LOAD, &[0x1000 + 4 * i]));
+            },
+            (100, 99),
+            "context 0, execution 8: ",
+        ),
+        (
+            |t| {
+                t.both(0, PLAIN, &[]);
+                t.block(0, LOAD, &[1]);
+            },
+            (1, 1),
+            "the naive form ends, the recording goes on with block 1",
+        ),
+        (
+            |t| {
+                t.both(0, PLAIN, &[]);
+                t.naive(0, LOAD, &[1]);
+            },
+            (1, 1),
+            "the recording ends, naive goes on with block 1",
+        ),
+        // What differs before the event that says that records were lost may be what was lost.
+        (
+            |t| {
+                t.both(0, LOAD, &[1]);
+                t.naive(0, LOAD, &[2]);
+                t.both(0, PLAIN, &[]);
+                t.event(0, Event::Lost { bytes: 0 });
+            },
+            (2, 0),
+            "records were lost",
+        ),
+        (
+            |t| {
+                t.both(0, LOAD, &[1]);
+                t.event(0, Event::Lost { bytes: 3 });
+                t.block(0, PLAIN, &[]);
+            },
+            (1, 0),
+            "records were lost",
+        ),
+        // The naive form may have lost more.
+        (
+            |t| {
+                t.both(0, LOAD, &[1]);
+                t.block(0, PLAIN, &[]);
+                t.event(0, Event::Lost { bytes: 0 });
+            },
+            (1, 0),
+            "recorded in one form only: context 0, execution 1",
+        ),
+    ];
+    for (recorded, numbers, words) in cases {
+        let mut t = started();
+        recorded(&mut t);
+        t.end(0);
+        let s = summary(t.finish());
+        assert!(!s.complete, "{words}");
+        let c = s.check.unwrap();
+        assert_eq!((c.compared, c.mismatches), numbers, "{words}");
+        assert_eq!(c.differences.len() as u64, c.mismatches.min(8), "{:?}", c.differences);
+        let notes = s.notes.iter().map(|note| note.to_string());
+        let said: Vec<String> = c.differences.into_iter().chain(notes).collect();
+        assert!(said.iter().any(|text| text.contains(words)), "{words} in {said:?}");
     }
 }

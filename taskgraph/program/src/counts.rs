@@ -96,24 +96,3 @@ impl Counts {
 pub fn count(info: &StaticInfo, id: BlockId, operands: &[u64]) -> Counts {
     Counts::of(info.ops_of(id), operands)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::op::OpKind;
-
-    #[test]
-    fn every_kind_of_operation_counts_its_accesses() {
-        let ops = [
-            MemOp::new(OpKind::Load, 4, 0),
-            MemOp::new(OpKind::Rmw, 4, 0),
-            MemOp::new(OpKind::Copy, 4, 0),
-            MemOp::new(OpKind::Set, 4, 0),
-            MemOp::new(OpKind::MaskedLoad, 4, 4),
-            MemOp::new(OpKind::Gather, 4, 2),
-        ];
-        let values = [1, 2, 3, 4, 100, 5, 0, 6, 0b1_0101, 0b11, 7, 8];
-        let counts = Counts::of(&ops, &values);
-        assert_eq!((counts.reads, counts.writes), (1 + 1 + 1 + 2 + 2, 1 + 1));
-    }
-}

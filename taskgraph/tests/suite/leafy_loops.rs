@@ -1,12 +1,10 @@
 //! Random loops whose iterations store leaves: batches give the accesses that each execution gives
 //! by itself.
 
-use std::sync::Arc;
-
-use crate::recorder::{Recorder, graph_of, info_of, record};
+use crate::recorder::{Recorder, info_of};
 use proptest::prelude::*;
-use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
-use taskgraph::{Access, BlockId, FrameSpan, GraphWriter, MemOp, TaskId, TaskRecord};
+use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, Step};
+use taskgraph::{Access, BlockId, MemOp, TaskId};
 
 const WIDTHS: [u8; 3] = [1, 4, 6];
 
@@ -88,9 +86,7 @@ proptest! {
     #[test]
     fn batches_and_single_accesses_are_those_of_each_execution(shape in shape()) {
         let info = info_of(&[1], vec![MemOp::load(8)]);
-        let f = function(&shape);
-        let mut r = Recorder::new(&info, &f, 3);
-        let mut writer = GraphWriter::in_memory(Arc::clone(&info)).unwrap();
+        let mut r = Recorder::new(&info, &function(&shape), 3);
         for &(count, cut, seed) in &shape.runs {
             let mut x = seed | 1;
             let mut value = |width: usize| {
@@ -121,14 +117,7 @@ proptest! {
                 prop_assert!(r.segment((2, path(2)), &bytes, &[count / 2]));
             }
         }
-        let counts = r.encoder.counts();
-        let frame = r.encoder.finish().unwrap();
-        let records = frame.record_count();
-        let frame = writer.put_frame(frame).unwrap();
-        writer.set_paths(&PathTable::new(&info, vec![f.into()], 3).unwrap(), path).unwrap();
-        let span = FrameSpan { frame, first_record: 0, records };
-        let record = TaskRecord { end_ns: 1, ..record(0, vec![span], counts) };
-        let graph = graph_of(writer, &[record]);
+        let graph = r.graph(Vec::new());
         let task = graph.task(TaskId::default()).unwrap();
         let mut all: Vec<Access> = Vec::new();
         task.for_each_access(|access| all.push(access)).unwrap();

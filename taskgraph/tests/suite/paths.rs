@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, graph_of, info_of, record};
+use crate::recorder::{Recorder, info_of};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, BlockCounts, BlockExec, BlockId, EncodedFrame, FrameSpan, GraphWriter, MemOp,
-    Piece, Reader, StaticInfo, TaskGraph, TaskId,
+    Access, Action, BlockCounts, BlockExec, BlockId, MemOp, Piece, Reader, StaticInfo, TaskGraph,
+    TaskId,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -31,44 +31,31 @@ fn collapsed(body: &[u32], count: Option<Expr>) -> PathLoop {
     PathLoop::Collapsed { body: body.to_vec(), last: u32::try_from(body.len()).unwrap(), count }
 }
 
-/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain, loop 1 is affine, loop
-/// 2 has an index as leaf and a recorded count, and loop 3 has loop 1 as inner loop.
+/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain, loop 1 has loop 3 as
+/// inner loop, loop 2 has an index as leaf and a recorded count, loop 3 is affine, and loop 4 leaves
+/// after the first of its two nodes, each of which has a leaf.
 fn function() -> PathFunction {
+    let both = || sum(&[Expr::Slot(0), Expr::Slot(2)]);
+    let signed = Expr::Sext(8, Box::new(Expr::Slot(2)));
     PathFunction {
         slots: 3,
         nodes: vec![
             node(0, &[(0, 6), (1, 4)], vec![]),
-            node(1, &[], vec![sum(&[Expr::Slot(0), times(1, 8), times(3, 100)])]),
-            node(2, &[(2, 1)], vec![sum(&[Expr::Slot(0), Expr::Slot(2)])]),
+            node(1, &[], vec![sum(&[Expr::Slot(0), times(3, 8), times(1, 100)])]),
+            node(2, &[(2, 1)], vec![both()]),
             node(3, &[], vec![]),
+            node(2, &[(2, 2)], vec![sum(&[both(), times(4, 1 << 20)])]),
+            node(1, &[(1, 4)], vec![sum(&[Expr::Slot(0), Expr::Slot(1)])]),
+            node(1, &[], vec![sum(&[Expr::Slot(0), signed, times(0, 3)])]),
         ],
         loops: vec![
             PathLoop::Plain,
-            PathLoop::Plain,
-            collapsed(&[2], None),
             collapsed(&[3, 1], Some(Expr::Const(2))),
+            collapsed(&[2], None),
             collapsed(&[1], Some(Expr::Slot(1))),
+            PathLoop::Collapsed { body: vec![4, 5], last: 1, count: None },
         ],
     }
-}
-
-/// The same function, with the affine loop at the place that the expressions name.
-fn whole_function() -> PathFunction {
-    let mut f = function();
-    f.loops[1] = f.loops.pop().unwrap();
-    // Inner loops come after outer ones.
-    f.loops.swap(1, 3);
-    f.nodes[1].operands = vec![sum(&[Expr::Slot(0), times(3, 8), times(1, 100)])];
-    // Loop 4 leaves after the first of its two nodes, each of which has a leaf.
-    f.nodes.push(node(2, &[(2, 2)], vec![sum(&[Expr::Slot(0), Expr::Slot(2), times(4, 1 << 20)])]));
-    f.nodes.push(node(1, &[(1, 4)], vec![sum(&[Expr::Slot(0), Expr::Slot(1)])]));
-    f.nodes.push(node(
-        1,
-        &[],
-        vec![sum(&[Expr::Slot(0), Expr::Sext(8, Box::new(Expr::Slot(2))), times(0, 3)])],
-    ));
-    f.loops.push(PathLoop::Collapsed { body: vec![4, 5], last: 1, count: None });
-    f
 }
 
 fn info() -> Arc<StaticInfo> {
@@ -105,33 +92,6 @@ fn entry(address: u64, n: u32) -> Vec<u8> {
     [&address.to_le_bytes()[..6], &n.to_le_bytes()].concat()
 }
 
-/// A graph of one task with these frames.
-fn graph(
-    info: &Arc<StaticInfo>,
-    recorder: &Recorder,
-    frames: Vec<EncodedFrame>,
-) -> TaskGraph<Vec<u8>> {
-    graph_with(info, whole_function(), recorder, frames)
-}
-
-fn graph_with(
-    info: &Arc<StaticInfo>,
-    function: PathFunction,
-    recorder: &Recorder,
-    frames: Vec<EncodedFrame>,
-) -> TaskGraph<Vec<u8>> {
-    let mut writer = GraphWriter::in_memory(Arc::clone(info)).unwrap();
-    let spans = frames.into_iter().map(|frame| FrameSpan {
-        records: frame.record_count(),
-        first_record: 0,
-        frame: writer.put_frame(frame).unwrap(),
-    });
-    let record = record(0, spans.collect(), recorder.encoder.counts());
-    let table = PathTable::new(info, vec![function.into()], 10).unwrap();
-    writer.set_paths(&table, path).unwrap();
-    graph_of(writer, &[record])
-}
-
 /// The accessed addresses, after comparing the ways to read them.
 fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
     let task = graph.task(TaskId::default()).unwrap();
@@ -147,11 +107,10 @@ fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
 #[test]
 fn an_affine_loop_is_one_run_and_reads_as_its_iterations() {
     let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
+    let mut r = Recorder::new(&info, &function(), 10);
     assert!(segment(&mut r, 0, &entry(0x7000, 99), &[]));
-    let frame = r.encoder.finish().unwrap();
-    assert_eq!(frame.record_count(), 1);
-    let graph = graph(&info, &r, vec![frame]);
+    assert_eq!(r.encoder.record_count(), 1);
+    let graph = r.graph(Vec::new());
     let expected: Vec<u64> = (0..100).map(|i| 0x7000 + 8 * i).collect();
     assert_eq!(addresses(&graph), expected);
     let task = graph.task(TaskId::default()).unwrap();
@@ -173,7 +132,7 @@ fn an_affine_loop_is_one_run_and_reads_as_its_iterations() {
 fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
     let info = info();
     for cut_frame in [false, true] {
-        let mut r = Recorder::new(&info, &whole_function(), 10);
+        let mut r = Recorder::new(&info, &function(), 10);
         let mut frames = Vec::new();
         let first = [entry(0x1000, 0), vec![1, 2, 3], vec![0; 6]].concat();
         assert!(segment(&mut r, 1, &first, &[3]));
@@ -182,8 +141,7 @@ fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
         }
         // Two more times back, then the last iteration.
         assert!(segment(&mut r, 2, &[[4, 5, 255].to_vec(), vec![0; 6]].concat(), &[2]));
-        frames.extend(r.encoder.finish());
-        let graph = graph(&info, &r, frames);
+        let graph = r.graph(frames);
         assert_eq!(addresses(&graph), [1, 2, 3, 4, 5, 255].map(|i| 0x1000 + i), "{cut_frame}");
     }
 }
@@ -191,12 +149,11 @@ fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
 #[test]
 fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
     let info = info();
-    let mut f = whole_function();
+    let mut f = function();
     f.nodes[1].operands = vec![Expr::Zext(16, Box::new(f.nodes[1].operands[0].clone()))];
     let mut r = Recorder::new(&info, &f, 10);
     assert!(segment(&mut r, 3, &entry(0xfff0, 1000), &[]));
-    let frames = r.encoder.finish().into_iter().collect();
-    let graph = graph_with(&info, f, &r, frames);
+    let graph = r.graph(Vec::new());
     let expected: Vec<u64> = (0..3)
         .flat_map(|outer| (0..=1000).map(move |i| (0xfff0 + 100 * outer + 8 * i) & 0xffff))
         .collect();
@@ -220,7 +177,7 @@ fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
 #[test]
 fn many_segments_in_many_frames_read_back() {
     let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
+    let mut r = Recorder::new(&info, &function(), 10);
     let (mut frames, mut expected) = (Vec::new(), Vec::new());
     let mut x = 1u64;
     for i in 0..70_000u64 {
@@ -237,15 +194,14 @@ fn many_segments_in_many_frames_read_back() {
             frames.extend(r.encoder.finish());
         }
     }
-    frames.extend(r.encoder.finish());
     assert!(frames.len() > 1);
-    assert_eq!(addresses(&graph(&info, &r, frames)), expected);
+    assert_eq!(addresses(&r.graph(frames)), expected);
 }
 
 #[test]
 fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
     let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
+    let mut r = Recorder::new(&info, &function(), 10);
     let (mut frames, mut expected) = (Vec::new(), Vec::new());
     let mut x = 1u64;
     let mut random = |n: u64| {
@@ -278,22 +234,20 @@ fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
             }
         }
     }
-    frames.extend(r.encoder.finish());
     assert!(frames.len() > 1);
-    assert_eq!(addresses(&graph(&info, &r, frames)), expected);
+    assert_eq!(addresses(&r.graph(frames)), expected);
 }
 
 #[test]
 fn a_loop_of_more_iterations_than_bytes_is_refused_and_leaves_nothing() {
     let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
+    let mut r = Recorder::new(&info, &function(), 10);
     assert!(segment(&mut r, 0, &entry(0x1000, 4), &[]));
     for n in [1 << 20, u64::MAX] {
         assert!(!segment(&mut r, 7, &entry(0x2000, 4), &[n]));
     }
     assert_eq!(r.encoder.record_count(), 1);
-    let frames = r.encoder.finish().into_iter().collect();
-    let graph = graph(&info, &r, frames);
+    let graph = r.graph(Vec::new());
     let expected: Vec<u64> = (0..5).map(|i| 0x1000 + 8 * i).collect();
     assert_eq!(addresses(&graph), expected);
 }
@@ -301,7 +255,7 @@ fn a_loop_of_more_iterations_than_bytes_is_refused_and_leaves_nothing() {
 #[test]
 fn a_path_that_is_not_known_or_does_not_fit_is_refused() {
     let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
+    let mut r = Recorder::new(&info, &function(), 10);
     assert!(
         !segment(&mut r, 6, &[], &[])
             && !segment(&mut r, 10, &[], &[])
@@ -324,8 +278,6 @@ fn a_function_out_of_range_is_refused() {
     ];
     for (i, fault) in faults.into_iter().enumerate() {
         let mut f = function();
-        f.loops.truncate(3);
-        f.nodes[1].operands = vec![Expr::Slot(0)];
         assert!(PathTable::new(&info, vec![f.clone().into()], 1).is_ok());
         fault(&mut f);
         assert!(PathTable::new(&info, vec![f.into()], 1).is_err(), "fault {i}");

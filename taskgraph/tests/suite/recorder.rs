@@ -6,8 +6,8 @@ use contech_program::Layout;
 use contech_program::path::{CompiledFunction, CompiledPath, Recorded, State, Walk};
 use taskgraph::path::{Path, PathFunction, PathTable};
 use taskgraph::{
-    Block, Context, ContextId, Counts, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
-    Module, RunMeta, Segment, StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Block, Context, ContextId, Counts, EncodedFrame, FrameEncoder, FrameSpan, Function,
+    GraphWriter, MemOp, Module, RunMeta, Segment, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
 /// The tables of one function whose blocks have so many of these operations, one after the other.
@@ -29,6 +29,8 @@ pub(crate) fn info_of(blocks: &[u32], ops: Vec<MemOp>) -> Arc<StaticInfo> {
 
 pub(crate) struct Recorder {
     pub(crate) encoder: FrameEncoder,
+    info: Arc<StaticInfo>,
+    table: Arc<PathTable>,
     function: CompiledFunction,
     state: State,
 }
@@ -36,8 +38,11 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(info: &Arc<StaticInfo>, function: &PathFunction, paths: usize) -> Self {
         let table = PathTable::new(info, vec![function.clone().into()], paths).unwrap();
+        let table = Arc::new(table);
         Self {
-            encoder: FrameEncoder::with_paths(Arc::new(table)),
+            encoder: FrameEncoder::with_paths(Arc::clone(&table)),
+            info: Arc::clone(info),
+            table,
             function: CompiledFunction::new(function, info, &Layout::new(info)),
             state: State::default(),
         }
@@ -63,6 +68,27 @@ impl Recorder {
         let f = &self.function;
         self.state.follow(&path, f, Recorded::new(bytes, counts), &mut walk, |_, _| {});
         true
+    }
+
+    /// A writer with these frames, and their places.
+    pub(crate) fn written(&self, frames: Vec<EncodedFrame>) -> (GraphWriter, Vec<FrameSpan>) {
+        let mut writer = GraphWriter::in_memory(Arc::clone(&self.info)).unwrap();
+        let whole = frames.into_iter().map(|frame| FrameSpan {
+            records: frame.record_count(),
+            first_record: 0,
+            frame: writer.put_frame(frame).unwrap(),
+        });
+        let spans = whole.collect();
+        // The encoder has described the paths to the table.
+        writer.set_paths(&self.table, |_| None).unwrap();
+        (writer, spans)
+    }
+
+    /// A graph of one task with these frames, and with the one that has not ended.
+    pub(crate) fn graph(&mut self, mut frames: Vec<EncodedFrame>) -> TaskGraph<Vec<u8>> {
+        frames.extend(self.encoder.finish());
+        let (writer, spans) = self.written(frames);
+        graph_of(writer, &[record(0, spans, self.encoder.counts())])
     }
 }
 

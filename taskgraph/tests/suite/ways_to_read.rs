@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use crate::recorder::{Recorder, graph_of, info_of, record};
 use proptest::prelude::*;
-use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
+use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 use taskgraph::{
-    Access, Action, AllocKind, Batch, BlockCounts, BlockId, Counts, FrameSpan, GraphWriter, MemOp,
-    OpKind, Piece, Reader, TaskGraph, TaskId,
+    Access, Action, AllocKind, Batch, BlockCounts, BlockId, Counts, FrameSpan, MemOp, OpKind,
+    Piece, Reader, TaskGraph, TaskId,
 };
 
 const BLOCKS: u32 = 8;
@@ -128,7 +127,6 @@ fn operation(n: u32) -> MemOp {
 fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
     let ops = (0..BLOCKS / 2).map(operation).collect();
     let info = info_of(&(0..BLOCKS).map(|b| b % 2).collect::<Vec<_>>(), ops);
-    let table = || Arc::new(PathTable::new(&info, vec![function(shape).into()], 10).unwrap());
     let mut recorder = Recorder::new(&info, &function(shape), 10);
     let mut begun = false;
     let mut frames = Vec::new();
@@ -169,16 +167,14 @@ fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
     tasks.last_mut().unwrap().0.push((frames.len(), from..end));
     frames.extend(recorder.encoder.finish());
     tasks.push((Vec::new(), recorder.encoder.counts()));
-    let mut writer = GraphWriter::in_memory(Arc::clone(&info)).unwrap();
-    let frames: Vec<_> = frames.into_iter().map(|f| writer.put_frame(f).unwrap()).collect();
-    writer.set_paths(&table(), |n| path(shape, n)).unwrap();
+    let (writer, frames) = recorder.written(frames);
     let records = (0..).zip(tasks.iter().zip(&tasks[1..]));
     let records = records.map(|(seq, (task, next))| {
         let spans = task.0.iter().filter(|(_, records)| !records.is_empty());
         let spans = spans.map(|(at, records)| FrameSpan {
-            frame: frames[*at],
             first_record: records.start,
             records: records.end - records.start,
+            ..frames[*at]
         });
         record(seq, spans.collect(), next.1.since(task.1))
     });
