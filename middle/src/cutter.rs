@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use contech_trace::event::{Event, NOWHERE, Recorded};
+use contech_trace::event::{Event, Recorded};
 use rustc_hash::FxHashMap;
-use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
+use taskgraph::{FrameRef, FrameSpan, GraphWriter, TaskKind};
 
-pub(crate) use self::positions::Position;
+use self::positions::Position;
 use crate::contexts::Contexts;
 use crate::draft::Draft;
-use crate::encode::{EncodedChunk, Span, action};
+use crate::encode::EncodedChunk;
 use crate::error::{Error, Result};
 use crate::executors::Streamed;
 use crate::gaps::Gaps;
@@ -118,6 +118,12 @@ impl Cutter {
         self.streams = Streams::default();
     }
 
+    /// Takes the frame that is left at the end of a stream.
+    pub(crate) fn last(&mut self, mut chunk: EncodedChunk, writer: &mut GraphWriter) -> Result<()> {
+        self.space.translate(&mut chunk);
+        self.frames(&mut chunk, writer)
+    }
+
     /// Takes the next chunk of the file, or the next part of a long chunk.
     pub(crate) fn chunk(
         &mut self,
@@ -126,14 +132,14 @@ impl Cutter {
     ) -> Result<()> {
         self.contexts.retire();
         self.space.translate(&mut chunk);
-        let frames = self.frames(&mut chunk, writer)?;
+        self.frames(&mut chunk, writer)?;
         if !chunk.continued {
             self.ignored = !self.begin(&chunk)?;
         }
-        if self.ignored || chunk.segments.is_empty() {
+        if self.ignored {
             return Ok(());
         }
-        let context = chunk.context;
+        let (context, first) = (chunk.context, chunk.first);
         if let Some((error, bytes)) = &chunk.fault {
             self.lost_bytes += bytes;
             self.notes.damage("records could not be read", || {
@@ -143,64 +149,16 @@ impl Cutter {
                 )
             });
         }
-        self.now = chunk.first;
-        let mut spans = chunk.spans.iter();
-        let mut actions = chunk.actions.iter();
-        let placed = |span: &Span| {
-            let frame = frames.get(span.frame).copied();
-            Ok::<_, Error>(FrameSpan {
-                frame: frame.ok_or_else(|| Error::internal("a span without a frame"))?,
-                first_record: span.first_record,
-                records: span.records,
-            })
-        };
-        let mut spans_seen = 0;
-        for (i, segment) in chunk.segments.iter().enumerate() {
-            for span in spans.by_ref().take(segment.spans_end - spans_seen) {
-                self.feed(Record::Span(placed(span)?))?;
-            }
-            spans_seen = segment.spans_end;
-            if segment.counts != Counts::default() {
-                self.feed(Record::Counts(segment.counts))?;
-            }
-            match chunk.events.get(i) {
-                Some(Event::Switch { context, piece, how, at }) => {
-                    self.switch(*context, *piece, *how, unwrap_ticks(*at, chunk.first))?
-                }
-                Some(Event::Accesses { recorded, at }) => {
-                    let full = unwrap_ticks(*at, chunk.first);
-                    self.windows.switch(chunk.context, *recorded, full);
-                    if self.contexts.is_known(self.streams.context) {
-                        let without = *recorded == Recorded::Yes;
-                        self.feed(Record::Event(chunk.events[i], chunk.first, without, None))?;
-                    }
-                }
-                Some(event @ Event::Position { at, .. }) => {
-                    // A thread has positions between contexts, too.
-                    let at = unwrap_ticks(*at, chunk.first);
-                    let here = self.streams.holding.is_none();
-                    let state = self.contexts.get_mut(self.streams.context);
-                    let span = state.filter(|_| here).and_then(|state| state.open.span);
-                    self.positions.extend(Position::of(event, chunk.context, at, span));
-                    self.now = self.now.max(at);
-                    self.at_position(at)?;
-                }
-                // Time that was taken from a thread between two contexts makes no task shorter.
-                Some(Event::Stolen { .. }) if self.streams.is_between_contexts() => {}
-                Some(event) => {
-                    let without = self.windows.are_closed_for(chunk.context);
-                    let own = action(event).filter(|_| self.streams.context != NOWHERE);
-                    let own = own.and_then(|_| actions.next());
-                    let own = own.map(placed).transpose()?;
-                    self.feed(Record::Event(*event, chunk.first, without, own))?;
-                    if matches!(event, Event::ContextEnd { .. }) {
-                        self.streams.ended();
-                    }
-                }
-                None => {}
+        self.now = first;
+        // A context that has ended is over at its end event, not when its buffer was handed over.
+        let ended = matches!(chunk.events().next_back(), Some(Event::ContextEnd { .. }));
+        for record in chunk.records {
+            match record {
+                Record::Event(event, own) => self.comes((context, first), event, own)?,
+                record => self.feed(record, (first, false))?,
             }
         }
-        self.windows.goes_on(chunk.context, chunk.last);
+        self.windows.goes_on(context, chunk.last);
         if self.streams.holding.is_some() {
             return Ok(());
         }
@@ -208,8 +166,6 @@ impl Cutter {
             return Ok(());
         };
         state.last = state.last.max(state.clock);
-        // A context that has ended is over at its end event, not when its buffer was handed over.
-        let ended = matches!(chunk.events.last(), Some(Event::ContextEnd { .. }));
         if !ended || state.open.span.is_some() {
             state.last = state.last.max(chunk.last);
         }
@@ -219,23 +175,60 @@ impl Cutter {
         Ok(())
     }
 
-    /// Writes the frames that end in a chunk. Returns the numbers of all frames that its spans
-    /// belong to.
-    fn frames(
+    /// Takes an event of a stream whose chunk began at tick `first`, with the event's record.
+    fn comes(
         &mut self,
-        chunk: &mut EncodedChunk,
-        writer: &mut GraphWriter,
-    ) -> Result<Vec<FrameRef>> {
+        (stream, first): (u32, u64),
+        event: Event,
+        own: Option<FrameSpan>,
+    ) -> Result<()> {
+        match event {
+            Event::Switch { context, piece, how, at } => {
+                self.switch(context, piece, how, unwrap_ticks(at, first))?;
+            }
+            Event::Accesses { recorded, at } => {
+                self.windows.switch(stream, recorded, unwrap_ticks(at, first));
+                if self.contexts.is_known(self.streams.context) {
+                    let without = recorded == Recorded::Yes;
+                    self.feed(Record::Event(event, None), (first, without))?;
+                }
+            }
+            Event::Position { at, ran: ran_us, system: system_us, faults, own } => {
+                // A thread has positions between contexts, too.
+                let ticks = unwrap_ticks(at, first);
+                let here = self.streams.holding.is_none();
+                let state = self.contexts.get_mut(self.streams.context);
+                let span = state.filter(|_| here).and_then(|state| state.open.span);
+                let frame = span.map(|s| (s.frame, s.first_record.saturating_add(s.records)));
+                let position = Position { stream, ticks, ran_us, system_us, faults, own, frame };
+                self.positions.push(position);
+                self.now = self.now.max(ticks);
+                self.at_position(ticks)?;
+            }
+            // Time that was taken from a thread between two contexts makes no task shorter.
+            Event::Stolen { .. } if self.streams.is_between_contexts() => {}
+            _ => {
+                let without = self.windows.are_closed_for(stream);
+                self.feed(Record::Event(event, own), (first, without))?;
+                if matches!(event, Event::ContextEnd { .. }) {
+                    self.streams.ended();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the frames that end in a chunk, and tells its spans the numbers of their frames.
+    fn frames(&mut self, chunk: &mut EncodedChunk, writer: &mut GraphWriter) -> Result<()> {
         let mut open = self.open.remove(&chunk.context);
         let mut numbers = Vec::with_capacity(chunk.frames.len() + 1);
-        let mut spans = chunk.spans.iter().chain(&chunk.actions);
-        let goes_on = spans.any(|s| s.frame == chunk.frames.len());
         let mut number = |frames: &mut Vec<FrameRef>| {
             open.take().unwrap_or_else(|| {
                 frames.push(FrameRef::default());
                 FrameRef(frames.len() as u64 - 1)
             })
         };
+        let ended = chunk.frames.len();
         for frame in chunk.frames.drain(..) {
             let number = number(&mut self.frames);
             let place = usize::try_from(number.0).ok();
@@ -244,14 +237,20 @@ impl Cutter {
                 writer.put_frame(frame)?;
             numbers.push(number);
         }
-        if goes_on {
-            numbers.push(number(&mut self.frames));
-            open = numbers.last().copied();
+        for record in &mut chunk.records {
+            let (Record::Span(span) | Record::Event(_, Some(span))) = record else { continue };
+            let at = usize::try_from(span.frame.0).unwrap_or(usize::MAX);
+            if at == numbers.len() && at == ended {
+                numbers.push(number(&mut self.frames));
+            }
+            let number = numbers.get(at).copied();
+            span.frame = number.ok_or_else(|| Error::internal("a span without a frame"))?;
         }
-        if let Some(open) = open {
+        // The last frame goes on in the next chunk, or has not begun here.
+        if let Some(open) = numbers.get(ended).copied().or(open) {
             self.open.insert(chunk.context, open);
         }
-        Ok(numbers)
+        Ok(())
     }
 
     /// Whether work tasks without blocks are kept.

@@ -7,39 +7,21 @@
 use std::sync::Arc;
 
 use contech_trace::event::{AUX_GIVES, AUX_TAKES, Event, NOWHERE, SyncOp};
-use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
+use contech_trace::fast::{Decoder, Records, Segment};
 use contech_trace::mpi::Meeting;
 use contech_trace::reader::Chunk;
-use taskgraph::{Action, BlockId, Counts, EncodedFrame, FrameEncoder};
+use taskgraph::{Action, BlockId, Counts, EncodedFrame, FrameEncoder, FrameRef, FrameSpan};
 
 use crate::board::Stream;
 use crate::program::Program;
 use crate::sample::{Sample, Taken};
+use crate::streams::Record;
 
 /// A part of a chunk's result is handed over when its frames have this many bytes, or when there
-/// are this many frames. A few bytes of collapsed loops can stand for any number of block
-/// executions.
+/// are this many frames. A few bytes that say that a spin-wait went on can stand for any number of
+/// records.
 const PART_BYTES: usize = 4 << 20;
 const PART_FRAMES: usize = 64;
-
-/// Actions between two events of a chunk.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Segment {
-    /// One past the segment's last span in [`EncodedChunk::spans`]. Its first span is where the
-    /// segment before ends.
-    pub(crate) spans_end: usize,
-    pub(crate) counts: Counts,
-}
-
-/// A run of records within a frame.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
-    /// Index among the frames that end in the chunk. An index equal to their number means the frame
-    /// that does not end.
-    pub(crate) frame: usize,
-    pub(crate) first_record: u32,
-    pub(crate) records: u32,
-}
 
 /// The result for a chunk, or for a part of a chunk.
 #[derive(Debug, Default)]
@@ -61,13 +43,10 @@ pub(crate) struct EncodedChunk {
     pub(crate) goes_on: bool,
     /// The frames that end in the chunk. The first of them may have begun in earlier chunks.
     pub(crate) frames: Vec<EncodedFrame>,
-    pub(crate) spans: Vec<Span>,
-    /// Segments lie before, between and after events, so there is one more than events.
-    pub(crate) segments: Vec<Segment>,
-    /// Events that are not changes of the address space, in program order.
-    pub(crate) events: Vec<Event>,
-    /// For each of the events that may be actions, its record; none for events of no context.
-    pub(crate) actions: Vec<Span>,
+    /// Spans, counts, and the events that are not changes of the address space, in program order.
+    /// The frame of a span is its number among the frames that end in the chunk; a number equal to
+    /// how many these are means the frame that does not end.
+    pub(crate) records: Vec<Record>,
     /// Why something could not be read, and how many bytes of the payload that is, as far as is
     /// known.
     pub(crate) fault: Option<(String, u64)>,
@@ -97,16 +76,12 @@ impl EncodedChunk {
         }
     }
 
-    /// Identifies the chunk, without contents.
-    fn place(&self) -> Self {
-        EncodedChunk {
-            context: self.context,
-            seq: self.seq,
-            offset: self.offset,
-            first: self.first,
-            last: self.last,
-            ..EncodedChunk::default()
-        }
+    /// The events, in program order.
+    pub(crate) fn events(&self) -> impl DoubleEndedIterator<Item = &Event> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Event(event, _) => Some(event),
+            _ => None,
+        })
     }
 }
 
@@ -117,8 +92,8 @@ pub(crate) struct ChunkEncoder {
     /// A decoder whose working memory serves the decoders of all contexts.
     scratch: Decoder,
     raw: Vec<u8>,
-    /// Numbers of segments, events and spans of the last chunk. The next one probably has as many.
-    lengths: [usize; 3],
+    /// Number of records of the last chunk. The next one probably has as many.
+    length: usize,
     /// One part in so many is encoded.
     every: u32,
 }
@@ -146,11 +121,8 @@ impl ChunkEncoder {
         }
         let header = chunk.header;
         sample.begin(header.context, self.every);
-        let [segments, events, spans] = self.lengths;
         let out = EncodedChunk {
-            segments: Vec::with_capacity(segments),
-            events: Vec::with_capacity(events),
-            spans: Vec::with_capacity(spans),
+            records: Vec::with_capacity(self.length),
             context: header.context,
             seq: header.seq,
             offset: chunk.offset,
@@ -168,19 +140,15 @@ impl ChunkEncoder {
             }
             Err(e) => {
                 decoder.forget();
-                EncodedChunk {
-                    fault: Some((e.to_string(), header.raw_len.into())),
-                    segments: vec![Segment::default()],
-                    ..out
-                }
+                EncodedChunk { fault: Some((e.to_string(), header.raw_len.into())), ..out }
             }
         };
         raw.clear();
         self.raw = raw;
-        self.lengths = [encoded.segments.len(), encoded.events.len(), encoded.spans.len()];
+        self.length = encoded.records.len();
         if spanning {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
-            if let Some(Event::ContextEnd { .. }) = encoded.events.last() {
+            if let Some(Event::ContextEnd { .. }) = encoded.events().next_back() {
                 // An encoder whose frame has ended is needed no more.
                 stream.encoder.take_if(|(_, e)| e.record_count() == 0);
             }
@@ -312,12 +280,12 @@ impl Records for Cutting<'_> {
     }
 
     #[inline]
-    fn segment(&mut self, segment: PathSegment<'_>) -> bool {
+    fn segment(&mut self, segment: Segment<'_>) -> bool {
         self.segments(segment, 1, 0) > 0
     }
 
     #[inline]
-    fn segments(&mut self, first: PathSegment<'_>, times: usize, stride: usize) -> usize {
+    fn segments(&mut self, first: Segment<'_>, times: usize, stride: usize) -> usize {
         let plan = first.plan;
         if !plan.path.fresh && self.is_at_start() {
             self.out.goes_on = true;
@@ -355,25 +323,19 @@ impl Records for Cutting<'_> {
                     _ => self.sample.event(),
                 }
                 self.end_segment();
-                // The event must be there before the frame ends, because the part may end with the
-                // frame, and the event ends this part's segment.
-                self.out.events.push(event);
                 self.encoder.cut();
                 if let Event::Switch { context, .. } = event {
                     self.context = context;
                 }
-                if let Some(action) = action(&event).filter(|_| self.context != NOWHERE) {
-                    self.out.actions.push(Span {
-                        frame: self.out.frames.len(),
-                        first_record: self.first_record,
-                        records: 1,
-                    });
+                let own = action(&event).filter(|_| self.context != NOWHERE);
+                let own = own.map(|action| {
                     self.encoder.action(&action);
                     // The record belongs to a task only if the event orders nothing, which is found
                     // later.
-                    self.first_record = self.encoder.record_count();
                     self.counts = self.encoder.counts();
-                }
+                    self.span()
+                });
+                self.out.records.push(Record::Event(event, own));
                 // Other contexts of the thread are many and short, and have their frames in common.
                 if matches!(event, Event::ContextEnd { .. }) && self.context == self.out.context {
                     self.end_frame();
@@ -406,23 +368,23 @@ impl Cutting<'_> {
     /// Whether nothing of the chunk has been read yet.
     fn is_at_start(&self) -> bool {
         let out = &self.out;
-        !out.continued
-            && out.segments.is_empty()
-            && out.spans.is_empty()
-            && self.encoder.record_count() == self.first_record
+        !out.continued && out.records.is_empty() && self.encoder.record_count() == self.first_record
+    }
+
+    /// The records of the current frame since the last span. The next span begins behind them.
+    fn span(&mut self) -> FrameSpan {
+        let end = self.encoder.record_count();
+        let first_record = std::mem::replace(&mut self.first_record, end);
+        let frame = FrameRef(self.out.frames.len() as u64);
+        FrameSpan { frame, first_record, records: end - first_record }
     }
 
     /// Closes the span of the current segment in the current frame.
     fn end_span(&mut self) {
-        let end = self.encoder.record_count();
-        if end > self.first_record {
-            self.out.spans.push(Span {
-                frame: self.out.frames.len(),
-                first_record: self.first_record,
-                records: end - self.first_record,
-            });
+        let span = self.span();
+        if span.records > 0 {
+            self.out.records.push(Record::Span(span));
         }
-        self.first_record = end;
     }
 
     fn end_frame(&mut self) {
@@ -442,16 +404,18 @@ impl Cutting<'_> {
     fn end_part(&mut self) {
         self.end_segment();
         self.frame_bytes = 0;
-        let next = EncodedChunk { continued: true, ..self.out.place() };
+        let EncodedChunk { context, seq, offset, first, last, .. } = self.out;
+        let place = EncodedChunk { context, seq, offset, first, last, ..EncodedChunk::default() };
+        let next = EncodedChunk { continued: true, ..place };
         (self.hand_over)(std::mem::replace(&mut self.out, next));
     }
 
     fn end_segment(&mut self) {
         self.end_span();
         let now = self.encoder.counts();
-        self.out
-            .segments
-            .push(Segment { spans_end: self.out.spans.len(), counts: now.since(self.counts) });
+        if now != self.counts {
+            self.out.records.push(Record::Counts(now.since(self.counts)));
+        }
         self.counts = now;
     }
 }

@@ -65,6 +65,7 @@ mod tape;
 mod varint;
 mod writing;
 
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -79,7 +80,7 @@ use crate::align::Align;
 use crate::assemble::Parts;
 use crate::check::Kept;
 use crate::clock::Clock;
-use crate::cutter::{Cutter, Position};
+use crate::cutter::Cutter;
 use crate::edges::Edges;
 use crate::gaps::Gaps;
 use crate::meta::Facts;
@@ -87,7 +88,6 @@ use crate::notes::Notes;
 use crate::pipeline::{Item, Pipeline};
 use crate::place::Place;
 use crate::program::{Program, ProgramBuilder};
-use crate::regions::{Regions, Windows};
 use crate::spill::Spill;
 use taskgraph::GraphWriter;
 use tracing::debug_span;
@@ -201,7 +201,7 @@ impl<'a> Conversion<'a> {
         }
         let source = input.open()?;
         let (size, modified_unix_ns) = (source.size, source.modified_unix_ns);
-        let builder = std::mem::take(&mut self.builder);
+        let builder = take(&mut self.builder);
         let (header, mut pipeline) = Pipeline::start(source, &name, builder, options, &self.spill)?;
         let cutter = &mut self.cutter;
         let mut facts = Facts::new(header, modified_unix_ns, label);
@@ -209,9 +209,8 @@ impl<'a> Conversion<'a> {
             let item = pipeline.next()?;
             facts.see(&item, &mut cutter.notes);
             match item {
-                Item::Stream(chunk) | Item::Last(chunk) => {
-                    cutter.chunk(*chunk, &mut self.writer)?
-                }
+                Item::Stream(chunk) => cutter.chunk(*chunk, &mut self.writer)?,
+                Item::Last(chunk) => cutter.last(*chunk, &mut self.writer)?,
                 Item::Modules(any) => cutter.keep_empty = !any,
                 Item::Rank(rank) => cutter.messages.set_rank(mpi_rank(rank.rank)),
                 Item::Broken(error) => return Err(error),
@@ -257,14 +256,23 @@ impl<'a> Conversion<'a> {
             self.writer.set_paths(&program.paths, |number| program.path(number))?;
         }
         let Conversion {
-            name, output, options, spill, mut writer, cutter, mut facts, check, ..
+            name,
+            output,
+            options,
+            spill,
+            mut writer,
+            mut cutter,
+            mut facts,
+            check,
+            ..
         } = self;
         let step = debug_span!("order").entered();
-        let ordered = order(cutter, &facts, firsts, (&name, &spill), options)?;
+        let (positions, lost_bytes) = (take(&mut cutter.positions), cutter.lost_bytes);
+        let (regions, windows) = (take(&mut cutter.regions), take(&mut cutter.windows));
+        let (parts, mut notes) = order(cutter, &facts, firsts, (&name, &spill), options)?;
         drop(step);
         let _step = debug_span!("write").entered();
         options.report(Progress::Writing);
-        let Ordered { parts, positions, mut notes, lost_bytes, regions, windows } = ordered;
         let mut complete = true;
         for facts in &mut facts {
             complete &= facts.is_complete(&notes);
@@ -308,15 +316,6 @@ impl<'a> Conversion<'a> {
     }
 }
 
-struct Ordered<'a> {
-    parts: Parts<'a>,
-    positions: Vec<Position>,
-    notes: Notes,
-    lost_bytes: u64,
-    regions: Regions,
-    windows: Windows,
-}
-
 /// Does pass 2.
 fn order<'a>(
     cutter: Cutter,
@@ -324,7 +323,7 @@ fn order<'a>(
     firsts: Vec<(Place, Place)>,
     (name, spill): (&'a str, &'a Arc<Spill>),
     options: &Options,
-) -> Result<Ordered<'a>> {
+) -> Result<(Parts<'a>, Notes)> {
     options.report(Progress::Ordering);
     let memory = options.memory;
     let hz = facts.first().map_or(0, Facts::clock_hz);
@@ -366,26 +365,20 @@ fn order<'a>(
     options.check_cancelled()?;
     let clock = Clock::new(if align.is_common() { 0 } else { hz });
     let frames = cutter.frames;
-    Ok(Ordered {
-        parts: Parts {
-            name,
-            contexts,
-            logs,
-            frames,
-            executors,
-            edges,
-            aliases,
-            spill,
-            memory,
-            clock,
-            align,
-        },
-        positions: cutter.positions,
-        notes,
-        lost_bytes: cutter.lost_bytes,
-        regions: cutter.regions,
-        windows: cutter.windows,
-    })
+    let parts = Parts {
+        name,
+        contexts,
+        logs,
+        frames,
+        executors,
+        edges,
+        aliases,
+        spill,
+        memory,
+        clock,
+        align,
+    };
+    Ok((parts, notes))
 }
 
 fn refuse_same_file(input: &Input, output: &Path) -> Result<()> {

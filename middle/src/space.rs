@@ -7,7 +7,7 @@
 use contech_trace::event::{Event, NOWHERE, SyncOp};
 
 use crate::encode::EncodedChunk;
-use crate::streams::TEAM_STREAMS;
+use crate::streams::{Record, TEAM_STREAMS};
 
 /// The bit from which on an address holds the process's number.
 pub(crate) const PREFIX: u32 = 48;
@@ -75,7 +75,8 @@ impl Space {
             return;
         }
         chunk.context = self.context(chunk.context);
-        for event in &mut chunk.events {
+        for record in &mut chunk.records {
+            let Record::Event(event, _) = record else { continue };
             match event {
                 Event::ContextStart { context, creator, .. } => {
                     *context = self.context(*context);

@@ -21,20 +21,23 @@ const NO_CONTEXT: u32 = u32::MAX;
 pub(crate) enum Record {
     Span(FrameSpan),
     Counts(Counts),
-    /// An event, the tick at which its chunk began, whether the stream has no blocks there, and the
-    /// event's record.
-    Event(Event, u64, bool, Option<FrameSpan>),
+    /// An event and, if it is an action unless it orders something, its record.
+    Event(Event, Option<FrameSpan>),
     /// The thread leaves the context.
     Leave(u64),
     /// The thread comes to the context.
     Arrive(Arrival, u64),
 }
 
+/// Where a record stands: the tick at which its chunk began, and whether the stream has no blocks
+/// there.
+pub(crate) type At = (u64, bool);
+
 /// A piece of a context: the context and the number of the piece.
 pub(crate) type Piece = (u32, u32);
 
 /// A piece that is held back: the stream that it is in, and its records.
-pub(crate) type Held = (u32, Vec<Record>);
+pub(crate) type Held = (u32, Vec<(Record, At)>);
 
 /// The state of all streams as far as they were read.
 #[derive(Debug, Default)]
@@ -88,9 +91,9 @@ impl Streams {
         self.context == NO_CONTEXT
     }
 
-    pub(crate) fn hold(&mut self, piece: Piece, record: Record) {
+    pub(crate) fn hold(&mut self, piece: Piece, record: Record, at: At) {
         let new = || (self.stream, Vec::new());
-        self.held.entry(piece).or_insert_with(new).1.push(record);
+        self.held.entry(piece).or_insert_with(new).1.push((record, at));
     }
 
     /// Takes the records of a piece that were held back.

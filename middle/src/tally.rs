@@ -19,7 +19,7 @@ impl Tally {
         if !chunk.continued {
             self.bytes += u64::from(chunk.raw_len);
         }
-        for event in &chunk.events {
+        for event in chunk.events() {
             match event {
                 Event::ContextStart { .. } | Event::Switch { how: Arrival::Begins, .. } => {
                     self.contexts += 1

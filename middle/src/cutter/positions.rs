@@ -1,7 +1,6 @@
 //! The positions that threads noted, on their way to the graph.
 
-use contech_trace::event::Event;
-use taskgraph::{FrameRef, FrameSpan, Progress};
+use taskgraph::{FrameRef, Progress};
 
 use crate::executors::Executors;
 
@@ -21,27 +20,6 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The position that an event tells, behind what a context's work has so far.
-    pub(crate) fn of(
-        event: &Event,
-        stream: u32,
-        ticks: u64,
-        span: Option<FrameSpan>,
-    ) -> Option<Self> {
-        let Event::Position { ran, system, faults, own, .. } = *event else {
-            return None;
-        };
-        Some(Position {
-            stream,
-            ticks,
-            ran_us: ran,
-            system_us: system,
-            faults,
-            own,
-            frame: span.map(|span| (span.frame, span.first_record.saturating_add(span.records))),
-        })
-    }
-
     /// The position as the graph has it. `time` makes nanoseconds of ticks in a stream.
     pub(crate) fn finish(
         self,

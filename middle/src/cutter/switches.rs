@@ -7,14 +7,14 @@ use super::Cutter;
 use crate::draft::DraftWriter;
 use crate::encode::EncodedChunk;
 use crate::error::Result;
-use crate::streams::{Held, Record, TEAM_STREAMS, piece_after};
+use crate::streams::{At, Held, Record, TEAM_STREAMS, piece_after};
 
 impl Cutter {
     /// Takes a record of the context at hand.
-    pub(super) fn feed(&mut self, record: Record) -> Result<()> {
+    pub(super) fn feed(&mut self, record: Record, at: At) -> Result<()> {
         if self.streams.context == NOWHERE {
             // What is lost may be where the thread came back.
-            if let Record::Event(Event::Lost { bytes }, ..) = record {
+            if let Record::Event(Event::Lost { bytes }, _) = record {
                 self.lost_bytes += bytes;
                 self.notes.damage("the runtime lost records", || "in a library".into());
             }
@@ -22,14 +22,14 @@ impl Cutter {
         }
         match self.streams.holding {
             Some(piece) => {
-                self.streams.hold(piece, record);
+                self.streams.hold(piece, record, at);
                 Ok(())
             }
-            None => self.apply(self.streams.context, record),
+            None => self.apply(self.streams.context, record, at),
         }
     }
 
-    fn apply(&mut self, context: u32, record: Record) -> Result<()> {
+    fn apply(&mut self, context: u32, record: Record, at: At) -> Result<()> {
         match record {
             Record::Span(_) | Record::Counts(_) if self.contexts.entry(context).0.gap.is_some() => {
                 Ok(())
@@ -43,9 +43,9 @@ impl Cutter {
                 state.open.counts = state.open.counts.plus(counts);
                 Ok(())
             }
-            Record::Event(event, chunk_first, without, own) => {
-                self.without = without;
-                self.event(context, chunk_first, &event, own)
+            Record::Event(event, own) => {
+                self.without = at.1;
+                self.event(context, at.0, &event, own)
             }
             Record::Leave(at) => self.leave(context, at),
             Record::Arrive(how, at) => self.arrive(context, how, at),
@@ -56,7 +56,7 @@ impl Cutter {
     pub(super) fn switch(&mut self, context: u32, piece: u32, how: Arrival, at: u64) -> Result<()> {
         let stays = how == Arrival::Stays;
         if !stays && self.contexts.is_known(self.streams.context) {
-            self.feed(Record::Leave(at))?;
+            self.feed(Record::Leave(at), (at, false))?;
         }
         (self.streams.context, self.streams.holding) = (context, None);
         if context >= TEAM_STREAMS {
@@ -83,7 +83,7 @@ impl Cutter {
         if stays {
             return Ok(());
         }
-        self.feed(Record::Arrive(how, at))
+        self.feed(Record::Arrive(how, at), (at, false))
     }
 
     /// The thread of this stream goes on with the context. What another one did of it is a task of
@@ -152,8 +152,8 @@ impl Cutter {
         self.executed_by(context, stream)?;
         let (state, _) = self.contexts.entry(context);
         (state.piece, state.in_piece) = (piece, true);
-        for record in records {
-            self.apply(context, record)?;
+        for (record, at) in records {
+            self.apply(context, record, at)?;
         }
         Ok(())
     }
