@@ -91,8 +91,7 @@ pub(crate) fn coarsen(
             record.places = open.position;
         }
     }
-    let Joining { mut logs, moved, .. } = joining;
-    logs.put_down()?;
+    let Joining { logs, moved, .. } = joining;
     let moved = moved.finish()?;
     let now = |pairs: &Sorted<2>| moved_and_swapped(pairs, &moved, spill, memory / 8);
     let (edges, aliases) = (now(&now(&edges)?)?, now(&now(&fine.aliases)?)?);

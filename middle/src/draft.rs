@@ -27,26 +27,15 @@ pub(crate) struct Draft {
     pub(crate) counts: Counts,
 }
 
-/// An entry of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entry {
-    /// The last entry of a draft, which is now complete.
-    Draft,
-    /// A span of the draft that follows.
-    Span,
-    /// The drafts that follow came from the chunk at this place in the file.
-    Chunk(u64),
-    /// The drafts that follow, and the one that has begun, are of another executor.
-    Executor,
-}
-
-/// The lowest bits of an entry's first byte say what it is.
+/// The lowest bits of an entry's first byte say what it is: the last entry of a draft, a span of the
+/// draft that follows, or the place in the file of the chunk that the drafts that follow came from.
 const WORK: u8 = 0;
 const SYNC: u8 = 1;
 const SPAN: u8 = 2;
 const CHUNK: u8 = 3;
 const ENTRY: u8 = 3;
-/// A bit of the first byte of a chunk's place: a number of an executor follows instead.
+/// A bit of the first byte of a chunk's place: a number of an executor follows instead. The drafts
+/// that follow, and the one that has begun, are of that executor.
 const EXECUTOR: u8 = 4;
 /// A draft that begins where the one before ends. Only its duration follows.
 const FOLLOWS: u8 = 4;
@@ -263,10 +252,8 @@ impl<'a> Drafts<'a> {
                     return Ok(false);
                 }
             }
-            match self.decoder.next(&self.page, &mut self.at, draft)? {
-                Entry::Draft => return Ok(true),
-                Entry::Span | Entry::Executor => {}
-                Entry::Chunk(offset) => self.chunk = offset,
+            if self.decoder.next(&self.page, &mut self.at, draft, &mut self.chunk)? {
+                return Ok(true);
             }
         }
     }
@@ -326,19 +313,28 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Reads the entry at `*at` into `draft`, unless the entry is a chunk's place, and moves `at`
-    /// past it.
-    fn next(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<Entry> {
+    /// Reads the entry at `*at` into `draft`, or into the place of a chunk, and moves `at` past it.
+    /// Returns whether the draft is complete.
+    fn next(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+        draft: &mut Draft,
+        chunk: &mut u64,
+    ) -> Result<bool> {
         let tag = byte(bytes, at)?;
         match tag & ENTRY {
             CHUNK if tag & EXECUTOR != 0 => {
                 self.executor = get32(bytes, at)?;
-                return Ok(Entry::Executor);
+                return Ok(false);
             }
-            CHUNK => return Ok(Entry::Chunk(get(bytes, at)?)),
+            CHUNK => {
+                *chunk = get(bytes, at)?;
+                return Ok(false);
+            }
             SPAN => {
                 self.span(draft, get(bytes, at)?, get32(bytes, at)?, get32(bytes, at)?);
-                return Ok(Entry::Span);
+                return Ok(false);
             }
             WORK => {
                 draft.kind = TaskKind::Work;
@@ -371,7 +367,7 @@ impl Decoder {
             }
         }
         draft.executor = self.executor;
-        Ok(Entry::Draft)
+        Ok(true)
     }
 
     fn span(&mut self, draft: &mut Draft, frame: u64, first_record: u32, records: u32) {
@@ -467,7 +463,6 @@ mod tests {
             }
         })
         .unwrap();
-        logs.put_down().unwrap();
         let mut drafts = Drafts::new(logs.pages(1).unwrap());
         let (mut draft, mut found) = (Draft::default(), Vec::new());
         while drafts.next(&mut draft).unwrap() {

@@ -18,9 +18,6 @@ const NONE: u64 = u64::MAX;
 /// Memory that a log with an unwritten end takes besides its bytes.
 const OVERHEAD: usize = 96;
 
-/// Bytes of entries of one context that are collected before they go to its log.
-const TOGETHER: usize = 1 << 12;
-
 /// The logs of all contexts.
 #[derive(Debug)]
 pub(crate) struct Logs {
@@ -30,8 +27,6 @@ pub(crate) struct Logs {
     tails: FxHashMap<u32, Vec<u8>>,
     buffered: usize,
     limit: usize,
-    /// The context whose entries came last, and these entries.
-    at_hand: (u32, Vec<u8>),
 }
 
 impl Logs {
@@ -42,37 +37,22 @@ impl Logs {
             tails: FxHashMap::default(),
             buffered: 0,
             limit: budget / 4,
-            at_hand: (0, Vec::new()),
         }
     }
 
     /// Appends one or more entries to a context's log. They are not split across pages.
     #[inline]
     pub(crate) fn append(&mut self, context: u32, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        if self.at_hand.0 != context || self.at_hand.1.len() >= TOGETHER {
-            self.put_down()?;
-            self.at_hand.0 = context;
-        }
-        write(&mut self.at_hand.1);
-        Ok(())
-    }
-
-    /// Puts the entries at hand into their log.
-    pub(crate) fn put_down(&mut self) -> Result<()> {
-        let (context, entries) = &mut self.at_hand;
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let tail = self.tails.entry(*context).or_insert_with(|| {
+        let tail = self.tails.entry(context).or_insert_with(|| {
             self.buffered += OVERHEAD;
             Vec::new()
         });
-        tail.extend_from_slice(entries);
-        self.buffered += entries.len();
-        entries.clear();
+        let before = tail.len();
+        write(tail);
+        self.buffered += tail.len() - before;
         if tail.len() >= PAGE {
             self.buffered -= tail.len();
-            flush(&mut self.tape, &mut self.last, *context, tail)?;
+            flush(&mut self.tape, &mut self.last, context, tail)?;
             tail.clear();
         } else if self.buffered > self.limit {
             // The tails are written in the order in which they will be read.
@@ -86,7 +66,7 @@ impl Logs {
         Ok(())
     }
 
-    /// The pages of a context in order, without the entries that are at hand.
+    /// The pages of a context in order.
     pub(crate) fn pages(&self, context: u32) -> Result<Pages<'_>> {
         let mut places = Vec::new();
         let mut at = self.last.get(&context).copied().unwrap_or(NONE);
