@@ -9,6 +9,7 @@ use super::Report;
 use super::describe;
 use super::kept::{Kept, Recordings};
 use super::naive::{Naive, Next};
+use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::program::Program;
 
@@ -31,7 +32,7 @@ pub(crate) fn context(
     kept: &Kept,
     program: &Program,
     options: &Options,
-) -> Report {
+) -> Result<Report> {
     let mut report = Report::default();
     let both = [&recordings.main, &recordings.naive];
     let mut levels: BTreeMap<u8, Level<'_>> = both
@@ -55,28 +56,27 @@ pub(crate) fn context(
         let Some(state) = levels.get_mut(&level) else {
             continue;
         };
-        if let Err(e) = options.check_cancelled() {
-            report.error = Some(e);
-            return report;
-        }
-        let payload = match kept.payload(chunk) {
-            Ok(payload) => payload,
-            Err(e) => {
-                report.error = Some(e);
-                return report;
-            }
-        };
+        options.check_cancelled()?;
+        let payload = kept.payload(chunk)?;
         let mut decoder = std::mem::take(&mut state.decoder);
-        let mut pair =
-            Pair { context, level, program, state, report: &mut report, lost: false, gated: false };
+        let mut pair = Pair {
+            context,
+            level,
+            program,
+            state,
+            report: &mut report,
+            lost: false,
+            gated: false,
+            error: None,
+        };
         let decoded = payload.and_then(|payload| {
             let decoded = decoder.chunk(&payload, &chunk.program.ids, &mut pair);
             decoded.map_err(|e| e.to_string())
         });
-        let (lost, gated) = (pair.lost, pair.gated);
+        let Pair { lost, gated, error, .. } = pair;
         state.decoder = decoder;
-        if report.error.is_some() {
-            return report;
+        if let Some(error) = error {
+            return Err(error);
         }
         // A function of a module that is not compared may go on at the start of the first chunk
         // that was kept.
@@ -102,29 +102,35 @@ pub(crate) fn context(
         if recordings.main.gap {
             report.end_early("chunks are missing".into());
         } else {
-            finish(context, *level, state, program, &mut report);
+            finish(context, *level, state, program, &mut report)?;
         }
         report.compared += state.compared;
     }
-    report
+    Ok(report)
 }
 
 /// Ends a level at the end of the recording. Nothing of the naive form may be left.
-fn finish(context: u32, level: u8, state: &mut Level<'_>, program: &Program, report: &mut Report) {
+fn finish(
+    context: u32,
+    level: u8,
+    state: &mut Level<'_>,
+    program: &Program,
+    report: &mut Report,
+) -> Result<()> {
     if state.ended || state.nowhere {
-        return;
+        return Ok(());
     }
     let at = place(context, level, state.compared);
-    match state.naive.next() {
-        Ok(Next::End) => {}
-        Ok(Next::Broken(why)) => report.end_early(why),
-        Ok(Next::Block(block, _)) => {
+    match state.naive.next()? {
+        Next::End => {}
+        Next::Broken(why) => report.end_early(why),
+        Next::Block(block, _) => {
             let block = describe::block(program, block);
             let text = format!("{at}: the recording ends, naive goes on with {block}");
             report.tails.push(text);
         }
-        Err(e) => report.error = Some(e),
     }
+    Ok(())
 }
 
 fn place(context: u32, level: u8, number: u64) -> String {
@@ -144,6 +150,7 @@ struct Pair<'a, 'b> {
     lost: bool,
     /// The recording leaves out accesses from some place on.
     gated: bool,
+    error: Option<Error>,
 }
 
 impl Sink for Pair<'_, '_> {
@@ -177,7 +184,7 @@ impl Sink for Pair<'_, '_> {
                 here()
             )),
             Ok(Next::Broken(why)) => self.report.end_early(why),
-            Err(e) => self.report.error = Some(e),
+            Err(e) => self.error = Some(e),
         }
         self.state.ended |= ends;
     }

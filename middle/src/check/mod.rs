@@ -52,7 +52,6 @@ struct Report {
     lost: bool,
     /// At least one signal handler recorded something.
     handlers: bool,
-    error: Option<Error>,
 }
 
 impl Report {
@@ -93,16 +92,15 @@ pub(crate) fn compare(
     sum(reports.into_inner().unwrap_or_else(PoisonError::into_inner), notes)
 }
 
-fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
+fn sum(reports: BTreeMap<u32, Result<Report>>, notes: &mut Notes) -> Result<Check> {
+    let reports = reports.into_iter().map(|(context, report)| Ok((context, report?)));
+    let reports: BTreeMap<u32, Report> = reports.collect::<Result<_>>()?;
     let still_ran = |r: &&Report| r.end != Some(EndReason::Finished);
     // If only one context did not end by itself, it ended the process or replaced its program. It
     // did so in a call, so all its records are there.
     let alone = reports.values().filter(still_ran).count() == 1;
     let mut check = Check::default();
     for (context, mut report) in reports {
-        if let Some(error) = report.error {
-            return Err(error);
-        }
         let whole = match report.end {
             _ if report.lost => false,
             Some(EndReason::Finished) => true,

@@ -104,10 +104,10 @@ pub struct Executions<'c> {
     accesses: Accesses<'c>,
 }
 
-/// Blocks that are executed several times in a row, each with the end of its accesses. The accesses
-/// of the first begin at `start`.
+/// Blocks that are executed several times in a row, one after the other.
 #[derive(Clone, Copy, Debug)]
-struct Repeated<'c> {
+pub struct ExecutedRow<'c> {
+    /// The blocks, each with the end of its accesses. Those of the first begin at `start`.
     blocks: &'c [(BlockId, u32)],
     start: u32,
     times: u64,
@@ -115,30 +115,26 @@ struct Repeated<'c> {
     script: Option<u32>,
 }
 
-/// Blocks that are executed several times in a row, one after the other.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutedRow<'c>(Repeated<'c>);
-
 impl<'c> ExecutedRow<'c> {
     /// What the blocks are known by: rows of one graph with the same number have the same blocks.
     /// The numbers are small. `None` for blocks that have no number.
     #[must_use]
     #[inline]
     pub fn number(&self) -> Option<usize> {
-        self.0.script.map(|script| script as usize)
+        self.script.map(|script| script as usize)
     }
 
     /// How often the blocks are executed.
     #[must_use]
     #[inline]
     pub fn times(&self) -> u64 {
-        self.0.times
+        self.times
     }
 
     /// The blocks, once.
     #[inline]
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = BlockId> + Clone + use<'c> {
-        self.0.blocks.iter().map(|block| block.0)
+        self.blocks.iter().map(|block| block.0)
     }
 }
 
@@ -162,12 +158,12 @@ impl<'c> Executions<'c> {
 
     /// What is meant of a row: the end of an iteration, whole iterations, the start of one.
     #[inline]
-    fn parts(&self, row: &Row) -> [Repeated<'c>; 3] {
+    fn parts(&self, row: &Row) -> [ExecutedRow<'c>; 3] {
         let blocks = self.scripts.of(row);
         let one = (blocks.len() as u64).max(1);
         let from = self.from.max(row.start) - row.start;
         let to = self.to.min(row.end(self.scripts)) - row.start;
-        let part = |from: u64, to: u64, times| Repeated {
+        let part = |from: u64, to: u64, times| ExecutedRow {
             blocks: blocks.get(index(from)..index(to)).unwrap_or(&[]),
             start: ends(blocks, from),
             times,
@@ -185,7 +181,7 @@ impl<'c> Executions<'c> {
     }
 
     #[inline]
-    fn repeated(&self) -> impl Iterator<Item = Repeated<'c>> + use<'c> {
+    fn repeated(&self) -> impl Iterator<Item = ExecutedRow<'c>> + use<'c> {
         let this = *self;
         let rows = this.rows.iter().flat_map(move |row| this.parts(row));
         rows.filter(|part| part.times > 0 && !part.blocks.is_empty())
@@ -198,7 +194,7 @@ impl<'c> Executions<'c> {
         for row in self.rows {
             for part in self.parts(row) {
                 if part.times > 0 && !part.blocks.is_empty() {
-                    f(ExecutedRow(part));
+                    f(part);
                 }
             }
         }
@@ -214,7 +210,7 @@ impl<'c> Executions<'c> {
     /// The blocks, in order.
     #[inline]
     pub fn blocks(&self) -> impl Iterator<Item = BlockId> + use<'c> {
-        let all = |part: Repeated<'c>| (0..part.times).flat_map(move |_| part.blocks);
+        let all = |part: ExecutedRow<'c>| (0..part.times).flat_map(move |_| part.blocks);
         self.repeated().flat_map(all).map(|block| block.0)
     }
 
@@ -230,7 +226,7 @@ impl<'c> Executions<'c> {
 
     /// The blocks and their accesses, in order.
     pub fn each(&self) -> impl Iterator<Item = (BlockId, Accesses<'c>)> + use<'c> {
-        let counts = |part: Repeated<'c>| {
+        let counts = |part: ExecutedRow<'c>| {
             (0..part.times).flat_map(move |_| {
                 let mut from = part.start;
                 part.blocks.iter().map(move |&(block, end)| {
