@@ -235,7 +235,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         Ok(range)
     }
 
-    /// [`Task::count_blocks`], with the frames that the reader keeps.
+    /// [`Task::count_blocks`], with the frames that the reader keeps. Nothing more is read of a task
+    /// that was opened before.
     ///
     /// # Errors
     /// As [`Task::for_each_batch`].
@@ -258,6 +259,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         other: Option<Other<'_>>,
     ) -> Result<()> {
         let graph = self.graph;
+        self.inside = Inside::End;
         let e = graph.emission(task.id().context)?;
         let how = Counting { e, blocks: task.block_count() };
         let counted = self.hold(part).and_then(|records| {
