@@ -301,19 +301,15 @@ fn flags(state: &ContextRecord) -> u8 {
 
 fn put_dependents(edges: &Sorted<2>, out: &mut Outgoing) -> Result<()> {
     let mut all = edges.iter()?;
-    let mut from = None;
+    let mut next = all.next()?;
     let mut to = Vec::new();
-    while let Some([source, target]) = all.next()? {
-        if from != Some(source) {
-            if let Some(f) = from.replace(source) {
-                out.dependents(task_from_bits(f), &to)?;
-            }
-            to.clear();
+    while let Some([from, _]) = next {
+        to.clear();
+        while let Some([_, target]) = next.filter(|edge| edge[0] == from) {
+            to.push(task_from_bits(target));
+            next = all.next()?;
         }
-        to.push(task_from_bits(target));
-    }
-    if let Some(f) = from {
-        out.dependents(task_from_bits(f), &to)?;
+        out.dependents(task_from_bits(from), &to)?;
     }
     Ok(())
 }

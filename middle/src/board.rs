@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use contech_trace::fast::Decoder;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use taskgraph::FrameEncoder;
 
@@ -49,12 +49,11 @@ struct State<T> {
 }
 
 #[derive(Debug)]
-enum Line<T> {
-    /// No worker has a chunk of this context.
-    Idle(Box<Stream>),
-    /// A worker has a chunk of this context or is about to take one. The chunks in the queue wait
-    /// for it.
-    Busy(VecDeque<(u64, T)>),
+struct Line<T> {
+    /// None while a worker has a chunk of this context or is about to take one.
+    stream: Option<Box<Stream>>,
+    /// The chunks that wait for that worker.
+    waiting: VecDeque<(u64, T)>,
 }
 
 impl<T> Board<T> {
@@ -72,17 +71,18 @@ impl<T> Board<T> {
     /// Adds work. The indices must ascend.
     pub(crate) fn add(&self, index: u64, context: u32, what: T) {
         let mut state = self.state.lock();
-        let line = state.contexts.entry(context).or_insert_with(|| Line::Idle(Box::default()));
-        match line {
-            Line::Busy(waiting) => waiting.push_back((index, what)),
-            Line::Idle(stream) => {
-                let stream = std::mem::take(stream);
-                *line = Line::Busy(VecDeque::new());
-                state.ready.insert(index, Job { index, context, what, stream });
-                drop(state);
-                self.changed.notify_one();
-            }
+        let new = || Line { stream: Some(Box::default()), waiting: VecDeque::new() };
+        let line = state.contexts.entry(context).or_insert_with(new);
+        match line.stream.take() {
+            Some(stream) => self.ready(state, Job { index, context, what, stream }),
+            None => line.waiting.push_back((index, what)),
         }
+    }
+
+    fn ready(&self, mut state: MutexGuard<'_, State<T>>, job: Job<T>) {
+        state.ready.insert(job.index, job);
+        drop(state);
+        self.changed.notify_one();
     }
 
     /// Waits for work. Returns `None` when the board is closed and empty.
@@ -99,17 +99,9 @@ impl<T> Board<T> {
         let Some(line) = state.contexts.get_mut(&context) else {
             return;
         };
-        let next = match line {
-            Line::Busy(waiting) => waiting.pop_front(),
-            Line::Idle(_) => None,
-        };
-        match next {
-            Some((index, what)) => {
-                state.ready.insert(index, Job { index, context, what, stream });
-                drop(state);
-                self.changed.notify_one();
-            }
-            None => *line = Line::Idle(stream),
+        match line.waiting.pop_front() {
+            Some((index, what)) => self.ready(state, Job { index, context, what, stream }),
+            None => line.stream = Some(stream),
         }
     }
 

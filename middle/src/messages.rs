@@ -36,7 +36,6 @@ pub(crate) struct Messages {
     collective: Sorter<7>,
     /// The rank whose events are being added.
     rank: u16,
-    any: bool,
 }
 
 /// What a rank does in a collective operation.
@@ -75,7 +74,6 @@ impl Messages {
             receives: Sorter::new(spill, budget / 4),
             collective: Sorter::new(spill, budget / 2),
             rank: 0,
-            any: false,
         }
     }
 
@@ -98,15 +96,11 @@ impl Messages {
         let role = match op {
             SyncOp::MpiSend => {
                 let ends = own << 32 | other;
-                let words = [name, ends, tag, ticket, at.bits(), start];
-                self.any = true;
-                return self.sends.push(words);
+                return self.sends.push([name, ends, tag, ticket, at.bits(), start]);
             }
             SyncOp::MpiRecv => {
                 let ends = other << 32 | own;
-                let words = [name, ends, tag, ticket, at.bits(), end];
-                self.any = true;
-                return self.receives.push(words);
+                return self.receives.push([name, ends, tag, ticket, at.bits(), end]);
             }
             SyncOp::MpiBegin => Role::Begins,
             SyncOp::MpiEnd => Role::Ends,
@@ -121,16 +115,12 @@ impl Messages {
             Role::Begins | Role::Ends => meeting.what,
         };
         let aux = Meeting { what, ..meeting }.pack();
-        self.any = true;
         let who = own << 2 | role as u64;
         self.collective.push([name, ticket, who, at.bits(), start, end, aux])
     }
 
     /// Makes edges of what was collected. `alone` says that only one of the ranks is there.
     pub(crate) fn apply(self, out: &mut Edges, align: &mut Align, alone: bool) -> Result<()> {
-        if !self.any {
-            return Ok(());
-        }
         let mut tally = Tally::default();
         pair((self.sends.finish()?, self.receives.finish()?), out, align, &mut tally)?;
         collectives(&self.collective.finish()?, out, align, &mut tally)?;

@@ -59,24 +59,14 @@ impl<'a> Renumber<'a> {
     }
 }
 
-/// Turns `[arrival, owner's place]` into `[arrival, owner's task]`.
+/// Turns `[arrival, owner's place]` into `[arrival, owner's task]`. An owner is never an arrival of
+/// another owner, because it is the smallest of its own generation.
 pub(crate) fn resolve_aliases(
     aliases: &Sorted<2>,
     spill: &Arc<Spill>,
     budget: usize,
 ) -> Result<Sorted<2>> {
-    let by_owner = aliases.swapped(spill, budget / 2)?;
-    let mut resolved = Sorter::<2>::new(spill, budget / 2);
-    let mut numbers = Renumber::new(aliases)?;
-    let mut all = by_owner.iter()?;
-    while let Some([owner, arrival]) = all.next()? {
-        // An owner is never an arrival of another owner, because it is the smallest of its own
-        // generation.
-        if let Named::Task(id) = numbers.name(Place::from_bits(owner))? {
-            resolved.push([arrival, task_bits(id)])?;
-        }
-    }
-    resolved.finish()
+    resolve_sources(&aliases.swapped(spill, budget / 2)?, aliases, spill, budget / 2)
 }
 
 /// Turns edges `[from, to]` of places into `[to, from]`, where `to` is still a place and `from` is

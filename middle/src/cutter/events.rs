@@ -202,7 +202,7 @@ impl Cutter {
         }
         self.cut_at_gate(context, draft.start)?;
         if draft.open {
-            self.end_open_work(context)?;
+            self.put_work(context, None, false)?;
         } else {
             self.end_work(context, draft.start, self.keeps_empty())?;
             self.contexts.entry(context).0.shift = 0;

@@ -25,13 +25,14 @@ impl Cutter {
         self.put_work(context, Some((start, end)), keep_empty && end > start)
     }
 
-    /// Ends the work task that grows, if it has actions or is the context's first task, at a time
-    /// that is open.
-    pub(super) fn end_open_work(&mut self, context: u32) -> Result<bool> {
-        self.put_work(context, None, false)
-    }
-
-    fn put_work(&mut self, context: u32, times: Option<(u64, u64)>, kept: bool) -> Result<bool> {
+    /// Ends the work task that grows, if it has actions, is the context's first task, or is to be
+    /// kept; without times, at a time that is open.
+    pub(super) fn put_work(
+        &mut self,
+        context: u32,
+        times: Option<(u64, u64)>,
+        kept: bool,
+    ) -> Result<bool> {
         let (state, _) = self.contexts.entry(context);
         if state.open.span.is_none() && state.places > 0 && !kept {
             return Ok(false);
