@@ -346,7 +346,7 @@ fn a_graph_of_many_pages_reads_back() {
         } else {
             Vec::new()
         },
-        after: (i > 0 && i < 15_000).then_some(i - 1).into_iter().collect(),
+        after: (1..15_000).contains(&i).then(|| i - 1).into_iter().collect(),
         cut: i.is_multiple_of(4000),
     };
     let (mut model, bytes) = write((0..30_000).map(step).collect());
