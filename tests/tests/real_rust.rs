@@ -35,7 +35,7 @@ const fn library(name: &'static str, contexts: u64) -> Crate {
 
 /// A run takes one of the first [`QUICK`], which have few dependences, and all are taken with the
 /// whole matrix.
-const CRATES: [Crate; 11] = [
+const CRATES: [Crate; 10] = [
     library("lz4_flex", 5),
     library("ndarray", 3),
     library("splr", 1),
@@ -43,7 +43,6 @@ const CRATES: [Crate; 11] = [
     library("moka", 5),
     library("redb", 4),
     library("smol", 2),
-    library("threadpool", 5),
     Crate {
         name: "b3sum",
         version: Some("1.8.7"),

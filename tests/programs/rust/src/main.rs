@@ -26,29 +26,23 @@ fn on_both_runtimes<F: Future<Output = ()>>(future: impl Fn() -> F) {
 
 programs! {
     arc_last_owner
-    barrier
     builder_small_stack
     c_part
     catch_unwind
-    channel
     channel_bounded
     channel_rendezvous
     child_process
-    collections
     condvar
     condvar_timeout
     crossbeam
     dashmap
     executors
-    fence
     flume
     main_panics
-    mutex
     mutex_poisoned
     numbers
     once
     own_executor
-    park
     parking_lot
     process_exit
     racy_channel
@@ -64,7 +58,6 @@ programs! {
     rayon_sort
     rayon_spawn
     rwlock
-    scope_nested
     thread_locals
     threads_in_turn
     tokio_blocking
