@@ -28,12 +28,9 @@ programs! {
     arc_last_owner
     builder_small_stack
     c_part
-    catch_unwind
-    channel_bounded
     channel_rendezvous
     child_process
     condvar
-    condvar_timeout
     crossbeam
     dashmap
     executors
@@ -41,7 +38,6 @@ programs! {
     main_panics
     mutex_poisoned
     numbers
-    once
     own_executor
     parking_lot
     process_exit
@@ -57,7 +53,6 @@ programs! {
     rayon_scope
     rayon_sort
     rayon_spawn
-    rwlock
     thread_locals
     threads_in_turn
     tokio_blocking
