@@ -72,9 +72,8 @@ impl Generator<'_> {
             return String::new();
         }
         let kinds = [Suspend::Yield, Suspend::Await];
-        let declared = kinds.map(|kind| {
-            format!("static {} {}{}(u64, struct S *, int);\n", kind.ty(), kind.prefix(), self.unit)
-        });
+        let declared = ["Gen gen", "Task task"]
+            .map(|begin| format!("static {begin}{}(u64, struct S *, int);\n", self.unit));
         declared.concat() + &kinds.map(|kind| self.coroutine(kind)).concat()
     }
 
@@ -85,49 +84,10 @@ impl Generator<'_> {
             ints: vec!["x".to_owned()],
             pointers: vec!["s".to_owned()],
             weight: 4,
-            may_leave: true,
             suspend: Some(kind),
             ..Scope::default()
         };
         self.most_statements = self.statements + u32::try_from(self.rng.range(6, 18)).unwrap_or(8);
-        let (first, n) = (self.suspended(), self.rng.range(1, 3));
-        let (body, guard) = (self.some(n, 0), self.expr(2));
-        let last = self.suspended();
-        let (leave, end) = match kind {
-            Suspend::Yield => ("co_return;", ""),
-            Suspend::Await => ("co_return x;", "co_return acc ^ x;"),
-        };
-        format!(
-            "static {} {}{}(u64 x, struct S *s, int d) {{\nif (d > 5 || --fuel < 0) {leave}\n{first}\n{{ Guard kept({guard});\n{body}\n{last}\n}}\n{end}\n}}\n",
-            kind.ty(),
-            kind.prefix(),
-            self.unit
-        )
-    }
-
-    /// A suspension, in a coroutine.
-    pub(crate) fn suspended(&mut self) -> String {
-        match self.scope.suspend {
-            Some(Suspend::Yield) => format!("co_yield {};", self.expr(1)),
-            Some(Suspend::Await) => format!("acc += co_await {};", self.started(Suspend::Await)),
-            None => self.store(),
-        }
-    }
-
-    /// A coroutine that runs to its end, or a part of the way.
-    pub(crate) fn driven(&mut self) -> String {
-        if self.rng.chance(50) {
-            let gen_ = self.started(Suspend::Yield);
-            let (g, k, most) = (self.fresh("gives"), self.fresh("k"), self.rng.range(1, 6));
-            return format!(
-                "{{ int {k} = 0; for (Gen {g} = {gen_}; {g}.next();) {{ acc = acc * 3 + {g}.value(); if (++{k} > {most}) break; }} }}"
-            );
-        }
-        format!("acc ^= {}.run();", self.started(Suspend::Await))
-    }
-
-    fn started(&mut self, kind: Suspend) -> String {
-        let (x, i) = (self.expr(2), self.index(64, 1));
-        format!("{}{}({x}, &pool[{i}], d + 1)", kind.prefix(), self.unit)
+        self.rule("coroutine") + "\n"
     }
 }

@@ -7,11 +7,11 @@
 //! the same at every optimisation level. Statements are numbered; leaving some out leaves the
 //! others as they were, which is how a failing program is made smaller ([`minimise`]).
 
-mod calls;
 pub mod check;
 mod coroutines;
 mod ending;
 mod expr;
+mod grammar;
 mod loops;
 pub mod minimise;
 mod modules;
@@ -25,7 +25,7 @@ mod unit;
 mod unwinding;
 pub mod way;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rng::Rng;
 use scope::{Array, Scope};
@@ -73,6 +73,11 @@ struct Generator<'a> {
     most_statements: u32,
     names: u32,
     unit: u32,
+    /// How deep the statement is nested, and the expression in it.
+    depth: u32,
+    level: u32,
+    /// Names and texts that a text of the grammar keeps.
+    kept: BTreeMap<String, String>,
     scope: Scope,
     functions: Vec<Function>,
     leaves: Vec<Leaf>,
@@ -100,6 +105,9 @@ pub fn generate(seed: u64, dropped: &BTreeSet<u32>) -> Source {
         most_statements: 0,
         names: 0,
         unit: 0,
+        depth: 0,
+        level: 0,
+        kept: BTreeMap::new(),
         scope: Scope::default(),
         functions: Vec::new(),
         leaves: Vec::new(),

@@ -59,27 +59,16 @@ u64 at(int n, ...) {
 ";
 
 impl Generator<'_> {
-    /// A call of `vary`, directly or through a table that lies in another unit.
+    /// Arguments of `vary`, and before them what they are.
     pub(crate) fn varied(&mut self) -> String {
-        let callee = if self.rng.chance(50) {
-            "vary".to_owned()
-        } else {
-            format!("variadic[{}]", self.index(2, 1))
-        };
         let (mut how, mut arguments) = (String::new(), String::new());
         for _ in 0..self.rng.range(1, 9) {
-            let (letter, argument) = match self.rng.below(8) {
-                0..=2 => ('u', self.expr(2)),
-                3 => ('i', format!("(int)({})", self.expr(2))),
-                4 => ('d', format!("(double)({} & 255u)", self.expr(2))),
-                5 => ('p', format!("made({})", self.expr(2))),
-                6 => ('s', format!("&pool[{}]", self.index(64, 1))),
-                _ => ('f', format!("table[{}]", self.index(4, 1))),
-            };
-            how.push(letter);
-            arguments += &format!(", {argument}");
+            let argument = self.rule("argument");
+            let (letter, value) = argument.split_once(' ').unwrap_or_default();
+            how += letter;
+            arguments += &format!(", {value}");
         }
-        format!("acc += {callee}(\"{how}\"{arguments});")
+        format!("\"{how}\"{arguments}")
     }
 
     pub(crate) fn plugin(&mut self) -> Option<String> {

@@ -61,8 +61,6 @@ pub(crate) struct Scope {
     pub(crate) weight: u64,
     /// `break` and `continue` leave the innermost loop here, and that loop still ends.
     pub(crate) breakable: bool,
-    /// The function may throw or jump out.
-    pub(crate) may_leave: bool,
     /// In a coroutine: how it gives control away.
     pub(crate) suspend: Option<Suspend>,
     /// Whether this is the handler of an exception, where a coroutine must not suspend itself.
@@ -74,28 +72,4 @@ pub(crate) struct Scope {
 pub(crate) enum Suspend {
     Yield,
     Await,
-}
-
-impl Suspend {
-    pub(crate) fn ty(self) -> &'static str {
-        match self {
-            Self::Yield => "Gen",
-            Self::Await => "Task",
-        }
-    }
-
-    pub(crate) fn prefix(self) -> &'static str {
-        match self {
-            Self::Yield => "gen",
-            Self::Await => "task",
-        }
-    }
-
-    /// A statement that leaves the coroutine early.
-    pub(crate) fn leave(self, value: &str) -> String {
-        match self {
-            Self::Yield => "co_return;".to_owned(),
-            Self::Await => format!("co_return acc + ({value});"),
-        }
-    }
 }

@@ -36,12 +36,6 @@ static void install(int n, void (*f)(int)) {
 ";
 
 impl Generator<'_> {
-    /// A signal that the thread sends to itself.
-    pub(crate) fn raised(&mut self) -> String {
-        let number = self.rng.word(&["10", "10", "12", "23"]);
-        format!("if ({}) raise({number});", self.condition(1))
-    }
-
     /// What `main` does first.
     pub(crate) fn install(&mut self) -> String {
         let mut text = String::new();

@@ -16,6 +16,10 @@ typedef unsigned u32; typedef int s32; typedef unsigned long u64; typedef long s
 typedef u32 u32x4 __attribute__((vector_size(16), aligned(4))); typedef u32 u32x8 __attribute__((vector_size(32), aligned(4)));
 typedef u16 u16x16 __attribute__((vector_size(32), aligned(2))); typedef u64 u64x4 __attribute__((vector_size(32), aligned(8)));
 #define NOINL __attribute__((noinline))
+#define TURN_u32x4 1, 4, 7, 2
+#define TURN_u64x4 TURN_u32x4
+#define TURN_u32x8 1, 4, 7, 10, 13, 0, 3, 6
+#define TURN_u16x16 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 2, 5, 8, 11, 14
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -195,29 +199,13 @@ impl Generator<'_> {
 
     /// A function over two pointers, a length and a stride; it reaches 31 elements.
     fn leaf(&mut self, leaf: &Leaf) -> String {
-        let ty = leaf.ty;
-        let how = self.rng.word(&["static NOINL", "static", "static inline"]);
-        let restrict = if self.rng.chance(20) { "const " } else { "" };
-        let whole = if matches!(ty, "float" | "double") { "(u64)(s64)" } else { "(u64)" };
-        let body = match self.rng.below(6) {
-            0 => format!("for (int i = 0; i < (int)n; i++) s += {whole}a[i] + {whole}b[i * step];"),
-            1 => "for (int i = 0; i < (int)n; i++) a[i] = b[i];".to_owned(),
-            2 => format!(
-                "for (u64 i = 0; i != n; i++) {{ if ({whole}b[i] & 1) a[i * 4] = a[i]; else s++; }}"
-            ),
-            3 => format!("while (n--) s = s * 3 + {whole}*b, b += step;"),
-            4 => format!(
-                "for (u32 i = 0; i < n; i++) for (u32 j = 0; j < (u32)step; j++) s += {whole}a[i * 4 + j] ^ i;"
-            ),
-            _ => format!(
-                "if (n > 3) {{ {ty} z = a[3]; a[3] = a[1]; a[2] = z; s = 9; }} else s = {whole}b[n * 2] + {whole}a[n];"
-            ),
-        };
-        // The function writes only through `a`, so `b` may be const.
-        format!(
-            "{how} u64 {}({ty} *a, {restrict}{ty} *b, u64 n, int step) {{ u64 s = n; {body} return s; }}\n",
-            leaf.name
-        )
+        let whole = if matches!(leaf.ty, "float" | "double") { "(u64)(s64)" } else { "(u64)" };
+        let known = [
+            ("@name", leaf.name.clone()),
+            ("@ty", leaf.ty.to_owned()),
+            ("@whole", whole.to_owned()),
+        ];
+        self.rule_with(known, "leaffunction") + "\n"
     }
 
     pub(crate) fn arrays_of(&self, unit: u32) -> Vec<Array> {
@@ -226,19 +214,12 @@ impl Generator<'_> {
     }
 
     fn function(&mut self, f: &Function) -> String {
-        let how = match (f.shared, self.rng.below(3)) {
-            (true, 0) => "NOINL",
-            (true, _) => "",
-            (false, 0) => "static NOINL",
-            (false, 1) => "static inline",
-            (false, _) => "static",
-        };
+        let how = self.rule(if f.shared { "shared" } else { "private" });
         self.scope = Scope {
             arrays: self.arrays_of(f.unit),
             ints: vec!["x".to_owned()],
             pointers: vec!["s".to_owned()],
             weight: 1,
-            may_leave: true,
             ..Scope::default()
         };
         let mut begin = String::new();
@@ -255,16 +236,10 @@ impl Generator<'_> {
         }
         self.most_statements = self.statements + u32::try_from(self.rng.range(10, 36)).unwrap_or(8);
         let n = self.rng.range(3, 6);
-        let body = self.some(n, 0);
-        let last = match self.rng.below(6) {
-            0 if !self.shape.cxx => {
-                "__attribute__((musttail)) return leaf0(acc ^ x, s, d);".to_owned()
-            }
-            1 => "return table[x & 3](acc, s, d + 1);".to_owned(),
-            _ => "return acc ^ x;".to_owned(),
-        };
+        let body = self.lines(n, 0);
+        let last = self.rule("last");
         format!(
-            "{how} u64 {}(u64 x, struct S *s, int d) {{\nsaid();\nif (d > 5 || --fuel < 0) return x;\n{begin}\n{body}\n{last}\n}}\n",
+            "{how} u64 {}(u64 x, struct S *s, int d) {{\nsaid();\nif (d > 5 || --fuel < 0) return x;\n{begin}{body}{last}\n}}\n",
             f.name
         )
     }

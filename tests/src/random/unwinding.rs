@@ -1,8 +1,6 @@
 //! Exceptions and jumps that pass through several functions which record. Destructors with calls of
 //! their own run on the way, rethrow, and throw exceptions inside.
 
-use super::Generator;
-
 /// For C++ units, after the declarations of the globals.
 pub(crate) const CXX: &str = r"
 struct Heavy { u64 x; explicit Heavy(u64 v) : x(v) {} NOINL ~Heavy() { acc ^= x; grid[x & 15][2] += 1; } };
@@ -24,36 +22,3 @@ static NOINL u64 jumped(u64 x, int n) {
   x = jumped(x / 3 + 1, n - 1); grid[x & 15][5] += local[x & 3]; return x + (u64)n;
 }
 ";
-
-impl Generator<'_> {
-    /// An exception that may be caught here, after it passed several functions.
-    pub(crate) fn unwinding(&mut self) -> String {
-        let (x, levels) = (self.expr(1), self.rng.range(0, 5));
-        match self.rng.below(3) {
-            0 => format!(
-                "try {{ acc += thrown({x}, {levels}); }} catch (int e) {{ acc ^= e; }} catch (Oops &e) {{ acc -= e.a; }}"
-            ),
-            1 => {
-                let (a, b, call) = (self.fresh("heavy"), self.fresh("stubborn"), self.call());
-                let leave = if self.scope.may_leave { "if (d > 2) throw; " } else { "" };
-                format!(
-                    "try {{ Heavy {a}({x}); {call} Stubborn {b}(acc); acc += thrown(acc, {levels}); }} catch (int e) {{ Heavy {a}(e); {leave}acc += e; }} catch (...) {{ Stubborn {b}(acc); {leave}acc += 1; }}"
-                )
-            }
-            _ => {
-                let (a, k) = (self.fresh("heavy"), self.fresh("k"));
-                format!(
-                    "for (int {k} = 0; {k} < 3; {k}++) {{ Heavy {a}({k}); try {{ try {{ acc += thrown({x}, {levels}); }} catch (int) {{ Stubborn s({k}); throw; }} }} catch (int e) {{ if (e > 9) break; continue; }} catch (...) {{ acc += 5; }} }}"
-                )
-            }
-        }
-    }
-
-    /// A jump over several functions that may land here.
-    pub(crate) fn jump_over(&mut self) -> String {
-        let (q, x, levels) = (self.fresh("q"), self.expr(1), self.rng.range(0, 6));
-        format!(
-            "if (jumps < 8) {{ int {q} = jumps++; if (!setjmp(places[{q}])) {{ acc += jumped({x}, {levels}); }} else {{ acc += 11; }} jumps = {q}; }}"
-        )
-    }
-}
