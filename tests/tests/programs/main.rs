@@ -5,17 +5,12 @@
 //!
 //! `CONTECH_BLESS=1 cargo test -p contech-tests --test programs NAME` rewrites golden graphs.
 
-mod accesses;
-mod allocations;
-mod bytes;
-mod executors;
+mod checks;
 mod golden;
-mod log_order;
 mod rust;
 mod structure;
 mod tasks;
 mod trial;
-mod turns;
 mod way;
 
 use std::iter::{once, repeat};

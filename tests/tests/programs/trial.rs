@@ -5,14 +5,14 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 use contech_tests::process::{self, Finished};
-use contech_tests::program::{Check, Mode, Program};
+use contech_tests::program::{Mode, Program};
 use contech_tests::recording::{Recording, fine};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
 use crate::tasks::Graph;
 use crate::way::Way;
-use crate::{accesses, allocations, bytes, executors, golden, log_order, structure, tasks, turns};
+use crate::{checks, golden, structure, tasks};
 
 /// Runs the program in a way; what is blessed is the `first` one.
 pub(crate) fn run(program: &Program, way: &Way, first: bool) -> Result<()> {
@@ -109,13 +109,8 @@ pub(crate) fn expected(
     if let Some(count) = program.tasks {
         tasks::check_explicit(count, program.depends, &graphs[0])?;
     }
-    match program.check {
+    match &program.check {
         None => Ok(()),
-        Some(Check::Accesses) => accesses::check(said, &graphs[0]),
-        Some(Check::Bytes) => bytes::check(said, &graphs[0]),
-        Some(Check::Allocations) => allocations::check(said, &graphs[0]),
-        Some(Check::Executors) => executors::check(said, &graphs[0]),
-        Some(Check::LogOrder) => log_order::check(said, &graphs[0]),
-        Some(Check::Turns) => turns::check(said, short, &graphs[0]),
+        Some(name) => checks::check(name, said, short, &graphs[0]),
     }
 }
