@@ -1,5 +1,6 @@
-//! How long a user of `contech run` waits, beside how long the recorded run takes: for the first
-//! sentence about the time, and for the page. And what each analysis of the same graph takes.
+//! `cargo bench-answer`: how long a user of `contech run` waits, beside how long the recorded run
+//! takes: for the first sentence about the time, and for the page. And what each analysis of the
+//! same graph takes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,13 +8,49 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use clap::Args;
 use contech_tests::outputs::{home, tool, workspace};
 use contech_tests::program::is_cxx;
 
-use crate::findings::stem;
 use crate::form::Form;
 use crate::measure::{Usage, measure, watched};
+use crate::planted::stem;
 use crate::real::PACKAGES;
+use crate::record::{self, heading};
+
+/// Measures `contech run`: the recorded run, the answer, the page, and each analysis
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Where programs, traces and graphs go
+    #[arg(long, default_value = "/dev/shm")]
+    dir: PathBuf,
+    /// A folder with other tools, which are measured, too
+    #[arg(long, value_name = "DIR")]
+    old: Option<PathBuf>,
+    /// Only the programs whose names contain this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// What is said first of real programs, instead
+    #[arg(long)]
+    real: bool,
+    /// Print only, write no record
+    #[arg(long)]
+    dry: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    home();
+    let scratch = arguments.dir.join(format!("contech-bench-answer-{}", std::process::id()));
+    fs::create_dir_all(&scratch)?;
+    let (old, only) = (arguments.old.as_deref(), &arguments.only);
+    let (what, tables) = match arguments.real {
+        true => ("sentences", sentences(only, &scratch)),
+        false => ("answer", tables(old, only, &scratch)),
+    };
+    fs::remove_dir_all(&scratch)?;
+    let text = heading("The answer of a recorded run") + &tables?;
+    record::publish(&text, what, arguments.dry)
+}
 
 /// Programs below `bench/`, and the argument with which they run about a tenth of a second
 /// natively, or less where the recording is large.
@@ -120,7 +157,7 @@ fn quickest(program: impl Fn() -> Command) -> Result<Usage> {
 
 /// The first sentence of each package, beside how much of two processors the kernel says that the
 /// native program used.
-pub(crate) fn sentences(only: &str, dir: &Path) -> Result<String> {
+fn sentences(only: &str, dir: &Path) -> Result<String> {
     let mut text = String::from(
         "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel, where OpenMP's threads sleep when they wait (`OMP_WAIT_POLICY=passive`), the quickest of three; *ran* is what the account says of the recorded run.\n\n\
          | program | native, s | used | ran | answer after, s | what is said first |\n|---|---:|---:|---:|---:|---|\n",
@@ -154,7 +191,7 @@ pub(crate) fn sentences(only: &str, dir: &Path) -> Result<String> {
 
 /// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are
 /// measured.
-pub(crate) fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
+fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
     let new = home().to_owned();
     let homes: Vec<&Path> = [old, Some(new.as_path())].into_iter().flatten().collect();
     let mut waits = String::from(

@@ -8,14 +8,15 @@
 //! these lie apart. Outputs must be equal.
 
 mod answer;
-mod commands;
 mod compare;
+mod costs;
 mod findings;
 mod form;
 mod gain;
 mod generate;
 mod goals;
 mod measure;
+mod planted;
 mod programs;
 mod real;
 mod record;
@@ -24,8 +25,21 @@ mod subject;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::Parser;
+
+/// Measures the tools of this checkout
+#[derive(Debug, Parser)]
+enum Command {
+    Record(costs::Arguments),
+    Answer(answer::Arguments),
+    Findings(findings::Arguments),
+}
 
 fn main() -> ExitCode {
-    contech_tests::process::exit(commands::Command::parse().run().map(|()| true))
+    let done = match Command::parse() {
+        Command::Record(arguments) => costs::run(&arguments),
+        Command::Answer(arguments) => answer::run(&arguments),
+        Command::Findings(arguments) => findings::run(&arguments),
+    };
+    contech_tests::process::exit(done.map(|()| true))
 }
