@@ -7,7 +7,6 @@
 
 pub mod deb;
 pub mod debian;
-pub mod fuzzer;
 pub mod happens_before;
 pub mod install;
 pub mod log_order;

@@ -12,11 +12,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use contech_tests::fuzzer;
 use contech_tests::matrix::{changed_lately, whole};
 use contech_tests::outputs::{output, path_from, target_dir, workspace};
 use contech_tests::process::{run, run_for};
@@ -63,19 +61,14 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-fn built() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| fuzzer::build().unwrap_or_else(|error| panic!("{error:#}")))
-}
-
 /// Runs inputs; places in the code that were reached after the seeds alone, and at the end.
 fn places(target: &str, inputs: u32) -> Result<(u64, u64)> {
     let scratch = Scratch::new(&format!("fuzz-{target}"))?;
     let folder = scratch.subdir(target)?;
-    let mut command = Command::new(built());
-    command.arg(&folder).args(fuzzer::options(&folder));
-    command.args(["-seed=1".to_owned(), format!("-runs={inputs}")]);
-    let done = run(&mut command)?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fuzz"));
+    command.arg(&folder).args(["-seed=1".to_owned(), format!("-runs={inputs}")]);
+    // The first one builds it.
+    let done = run_for(&mut command, Duration::from_secs(1800))?;
     if done.outcome() != "exit 0" {
         bail!("{done}\nthe input is in {}", folder.display());
     }
