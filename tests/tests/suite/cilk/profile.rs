@@ -8,57 +8,36 @@ use serde_json::Value;
 /// Caller, line, callee and kind of a call site.
 pub(crate) type Place = (String, u64, String, String);
 
-/// The number that `value` finds at each call site of the recorded functions; call sites at one
-/// place are added up.
-pub(crate) fn sites<T: Default + std::ops::AddAssign>(
+/// The numbers that `value` finds at each call site of the recorded functions; those of call sites
+/// at one place are added up.
+pub(crate) fn sites(
     profile: &Value,
-    value: impl Fn(&Value) -> T,
-) -> BTreeMap<Place, T> {
-    let text = |site: &Value, key: &str| site[key].as_str().unwrap_or_default().to_owned();
-    let sites = profile["sites"].as_array().into_iter().flatten();
-    sites
-        .filter(|site| {
-            text(site, "file").contains("programs/cilk") && text(site, "callee") != "main"
-        })
-        .map(|site| {
-            let key = (
-                text(site, "caller"),
-                site["line"].as_u64().unwrap_or(0),
-                text(site, "callee"),
-                text(site, "kind"),
-            );
-            (key, value(site))
-        })
-        .fold(BTreeMap::new(), |mut all, (key, one)| {
-            *all.entry(key).or_default() += one;
-            all
-        })
+    value: impl Fn(&Value) -> Vec<u64>,
+) -> BTreeMap<Place, Vec<u64>> {
+    let mut all: BTreeMap<Place, Vec<u64>> = BTreeMap::new();
+    for site in profile["sites"].as_array().into_iter().flatten() {
+        let text = |key: &str| site[key].as_str().unwrap_or_default().to_owned();
+        if text("file").contains("programs/cilk") && text("callee") != "main" {
+            let line = site["line"].as_u64().unwrap_or(0);
+            let place = (text("caller"), line, text("callee"), text("kind"));
+            let numbers = value(site);
+            let sums = all.entry(place).or_insert_with(|| vec![0; numbers.len()]);
+            sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        }
+    }
+    all
 }
 
 /// Every number of a call site: count, work and span in the three measures, on work and on span.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Numbers(pub(crate) BTreeMap<String, u64>);
-
-impl std::ops::AddAssign for Numbers {
-    fn add_assign(&mut self, other: Self) {
-        for (path, number) in other.0 {
-            *self.0.entry(path).or_default() += number;
-        }
-    }
-}
-
-pub(crate) fn numbers(site: &Value) -> Numbers {
-    let mut all = BTreeMap::new();
+pub(crate) fn numbers(site: &Value) -> Vec<u64> {
+    let mut all = Vec::new();
     for profile in ["on_work", "on_span"] {
         for measure in ["top_call_site", "top_caller", "local"] {
-            for number in ["count", "work", "span"] {
-                let path = format!("/{profile}/{measure}/{number}");
-                let number = site.pointer(&path).and_then(Value::as_u64);
-                all.insert(path, number.unwrap_or(u64::MAX));
-            }
+            let numbers = ["count", "work", "span"].map(|key| &site[profile][measure][key]);
+            all.extend(numbers.map(|number| number.as_u64().unwrap_or(u64::MAX)));
         }
     }
-    Numbers(all)
+    all
 }
 
 pub(crate) fn site<'p>(
