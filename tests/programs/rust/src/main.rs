@@ -32,9 +32,7 @@ programs! {
     child_process
     condvar
     crossbeam
-    dashmap
     executors
-    flume
     main_panics
     mutex_poisoned
     numbers
