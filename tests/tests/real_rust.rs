@@ -35,11 +35,10 @@ const fn library(name: &'static str, contexts: u64) -> Crate {
 
 /// A run takes one of the first [`QUICK`], which have few dependences, and all are taken with the
 /// whole matrix.
-const CRATES: [Crate; 10] = [
+const CRATES: [Crate; 9] = [
     library("lz4_flex", 5),
     library("ndarray", 3),
     library("splr", 1),
-    library("hyper", 10),
     library("moka", 5),
     library("redb", 4),
     library("smol", 2),
