@@ -8,7 +8,6 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use contech_tests::matrix::ways;
 use contech_tests::outputs::workspace;
-use contech_tests::process::run;
 use contech_tests::recording::{self, Recording, backend, backend_json, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -39,15 +38,11 @@ fn check(source: &str, level: &str, flags: &[&str]) -> Result<usize> {
     let scratch = Scratch::new(&format!("races/{source}{level}"))?;
     let (program, language) = source.split_once('.').context("a source file")?;
     let source = workspace().join("tests/races").join(source);
-    let mut compile = Command::new(Toolchain::contech().compiler_of(&source));
-    compile.arg(level).args(flags).arg("-g");
-    if language != "f90" {
-        compile.args(["-pthread", "-w"]);
-    }
-    compile.arg(&source).arg("-o").arg(scratch.join(program));
-    // Without the optimiser, calls of the mathematical library stay; flang writes modules where it
-    // runs.
-    run(compile.arg("-lm").current_dir(scratch.dir()))?.ok()?;
+    let modules = scratch.dir().display().to_string();
+    let own = if language == "f90" { ["-J", &modules] } else { ["-pthread", "-w"] };
+    // Without the optimiser, calls of the mathematical library stay.
+    let flags = [&[level, "-g", "-lm"], &own[..], flags].concat();
+    Toolchain::contech().compile(&source, &flags, &scratch.join(program))?;
     let text = fs::read_to_string(&source)?;
     let case = |line: &str| {
         let rest = line.strip_prefix("  CASE(");
