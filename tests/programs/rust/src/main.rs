@@ -38,7 +38,6 @@ programs! {
     numbers
     own_executor
     parking_lot
-    process_exit
     racy_channel
     racy_rayon
     racy_read_lock
@@ -51,7 +50,6 @@ programs! {
     rayon_scope
     rayon_sort
     rayon_spawn
-    thread_locals
     threads_in_turn
     tokio_blocking
     tokio_channels
