@@ -5,7 +5,7 @@ use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, MemOp, OpKind, Result, SyncOp, TaskGraph, TaskId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::format::{Format, Piece};
+use crate::mutate::{Format, Piece};
 use crate::trace;
 
 /// A graph's pieces: the file header and the units. The place in the trailer is computed again.

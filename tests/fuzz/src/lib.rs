@@ -15,7 +15,6 @@
 //! cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600
 //! ```
 
-mod format;
 mod graph;
 mod memory;
 mod mutate;
@@ -35,7 +34,7 @@ pub struct Target {
     /// Small valid files that the writers made.
     pub seeds: fn() -> Vec<Vec<u8>>,
     read: fn(&[u8]) -> bool,
-    format: Option<format::Format>,
+    format: Option<mutate::Format>,
 }
 
 impl Target {

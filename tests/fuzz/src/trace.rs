@@ -15,7 +15,7 @@ use contech_trace::program::Program;
 use contech_trace::reader::{ChunkReader, Next};
 use contech_trace::table::ModuleTable;
 
-use crate::format::{Format, Piece};
+use crate::mutate::{Format, Piece};
 use crate::synthetic::{
     BASE, COPY, GATHER, LOAD, LOOP, STORE_LOAD, TraceBuilder, module_with_cuts, module_with_loop,
 };
