@@ -1,6 +1,6 @@
 //! Debian's MPI libraries, side by side, and programs built and run with them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -69,12 +69,6 @@ impl Mpi {
         // The compiler writes the files of modules to its working directory.
         command.current_dir(to.parent().unwrap_or(workspace()));
         run(command.args(flags).arg(source).arg("-o").arg(to))?.ok()
-    }
-
-    /// [`Mpi::build`] by the driver under test; the program.
-    pub fn traced(self, program: &str, flags: &[&str], to: &Path) -> Result<PathBuf> {
-        self.build(program, &Toolchain::contech(), flags, to)?;
-        Ok(to.to_owned())
     }
 
     /// The launcher for so many ranks, without the program and its arguments.

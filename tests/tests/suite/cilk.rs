@@ -91,7 +91,7 @@ fn known_shares_of_the_time_are_those_of_the_on_line_profile() -> Result<()> {
     let scratch = Scratch::new("cilk-planted")?;
     let program = build("planted.c", scratch.dir(), &[])?;
     execute(&program, scratch.dir(), &[], "time")?;
-    let operations = share(&analyse(scratch.dir())?)?;
+    let operations = share(&analyse(scratch.dir(), "ops")?)?;
     assert!(operations < DEAR - 3.0 * TOLERANCE, "{operations}");
     scratch.done()?;
     let line = share(&on_line("planted", "time")?)?;

@@ -153,27 +153,11 @@ fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     scratch.done().unwrap();
 }
 
-fn tasks(kind: &str) {
-    let flags = ["-fopenmp", &format!("-DKIND={kind}"), r#"-DFORMAT="%ld\n""#];
-    records_exactly(&format!("lagging-{kind}"), TASKS, &flags);
-}
-
 #[test]
-fn a_lagging_writer_writes_what_tied_tasks_recorded() {
-    tasks("");
-}
-
-#[test]
-fn a_lagging_writer_writes_what_untied_tasks_recorded() {
-    tasks("untied");
-}
-
-#[test]
-fn a_lagging_writer_writes_what_threads_recorded() {
+fn a_lagging_writer_writes_what_was_recorded() {
+    let tasks = ["-fopenmp", r#"-DFORMAT="%ld\n""#];
+    records_exactly("lagging-tied", TASKS, &[&tasks[..], &["-DKIND="]].concat());
+    records_exactly("lagging-untied", TASKS, &[&tasks[..], &["-DKIND=untied"]].concat());
     records_exactly("lagging-threads", THREADS, &[]);
-}
-
-#[test]
-fn a_lagging_writer_writes_what_signal_handlers_recorded() {
     records_exactly("lagging-signals", SIGNALS, &[]);
 }

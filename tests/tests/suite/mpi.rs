@@ -98,8 +98,9 @@ fn merged(
     scratch: &Scratch,
     graph: &Path,
 ) -> Result<[Finished; 2]> {
-    let program = mpi.traced(program, flags, &scratch.join("prog"))?;
-    let run = mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+    let to = scratch.join("prog");
+    mpi.build(program, &Toolchain::contech(), flags, &to)?;
+    let run = mpi.run(2, &to, &[], scratch.dir())?.ok()?;
     let merged = merge(&files(scratch.dir(), "bin")?, graph)?.ok()?;
     verify(graph)?;
     Ok([run, merged])
@@ -192,7 +193,8 @@ fn refused(merged: &Finished, words: &[&str]) {
 fn traces_that_do_not_belong_together_are_refused() -> Result<()> {
     for mpi in ways("traces_that_", &Mpi::ALL) {
         let scratch = Scratch::new(&format!("mpi/mixed_{}", mpi.name()))?;
-        let program = mpi.traced("ping.c", &["-O1"], &scratch.join("prog"))?;
+        let program = scratch.join("prog");
+        mpi.build("ping.c", &Toolchain::contech(), &["-O1"], &program)?;
         let (a, b) = (scratch.subdir("a")?, scratch.subdir("b")?);
         for dir in [&a, &b] {
             mpi.run(2, &program, &[], dir)?.ok()?;
@@ -213,7 +215,8 @@ fn traces_that_do_not_belong_together_are_refused() -> Result<()> {
 fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()> {
     let mpi = Mpi::Mpich;
     let scratch = Scratch::new("mpi/missing")?;
-    let program = mpi.traced("ping.c", &["-O1"], &scratch.join("prog"))?;
+    let program = scratch.join("prog");
+    mpi.build("ping.c", &Toolchain::contech(), &["-O1"], &program)?;
     mpi.run(4, &program, &[], scratch.dir())?.ok()?;
     let traces = files(scratch.dir(), "bin")?;
     let graph = scratch.join("graph.tg");
@@ -235,7 +238,8 @@ fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()
 fn a_run_that_a_rank_ends_early_is_a_graph_that_says_so() -> Result<()> {
     for mpi in ways("a_run_that_a", &Mpi::ALL) {
         let scratch = Scratch::new(&format!("mpi/ends_{}", mpi.name()))?;
-        let program = mpi.traced("ends.c", &["-O1"], &scratch.join("prog"))?;
+        let program = scratch.join("prog");
+        mpi.build("ends.c", &Toolchain::contech(), &["-O1"], &program)?;
         for (how, word) in [("abort", "MPI_Abort with code 3"), ("kill", "the program was killed")]
         {
             let dir = scratch.subdir(how)?;

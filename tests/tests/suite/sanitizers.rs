@@ -32,16 +32,6 @@ fn as_natively(sanitizer: &str) -> Result<()> {
 }
 
 #[test]
-fn the_thread_sanitizer_reports_what_it_does_natively() -> Result<()> {
-    as_natively("thread")
-}
-
-#[test]
-fn the_address_sanitizer_reports_what_it_does_natively() -> Result<()> {
-    as_natively("address")
-}
-
-#[test]
-fn the_undefined_behaviour_sanitizer_reports_what_it_does_natively() -> Result<()> {
-    as_natively("undefined")
+fn sanitizers_report_what_they_do_natively() -> Result<()> {
+    ["thread", "address", "undefined"].into_iter().try_for_each(as_natively)
 }

@@ -5,7 +5,7 @@ use contech_tests::recording::backend;
 use contech_tests::scratch::Scratch;
 
 use super::profile::{number, site};
-use super::programs::{analyse_by, build_and_run, from_graph};
+use super::programs::{analyse, build_and_run, from_graph};
 
 #[test]
 fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
@@ -37,7 +37,7 @@ fn a_report_of_a_serial_run_says_what_its_spawns_allow() -> Result<()> {
     let scratch = Scratch::new("cilk-report")?;
     let dir = scratch.dir();
     build_and_run("cilksort.c", dir, &[])?;
-    let parallelism = number(&analyse_by(dir, "time")?, "/parallelism");
+    let parallelism = number(&analyse(dir, "time")?, "/parallelism");
     let page = dir.join("report.html");
     let to = page.display().to_string();
     backend(&["report", "-o", &to], &dir.join("graph.tg"))?.ok()?;

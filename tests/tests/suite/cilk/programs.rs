@@ -60,25 +60,17 @@ pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str], metric: &s
 /// The profile of a recording of the serial form.
 pub(crate) fn from_graph(name: &str) -> Result<Value> {
     static PROFILES: Once<Value> = Once::new();
-    PROFILES.get(name, || record(name))
-}
-
-fn record(name: &str) -> Result<Value> {
-    let scratch = Scratch::new(&format!("cilk-graph-{name}"))?;
-    let dir = scratch.dir();
-    build_and_run(&format!("{name}.c"), dir, &[])?;
-    let profile = analyse(dir)?;
-    scratch.done()?;
-    Ok(profile)
-}
-
-/// Work and span in operations of the trace in `dir`.
-pub(crate) fn analyse(dir: &Path) -> Result<Value> {
-    analyse_by(dir, "ops")
+    PROFILES.get(name, || {
+        let scratch = Scratch::new(&format!("cilk-graph-{name}"))?;
+        build_and_run(&format!("{name}.c"), scratch.dir(), &[])?;
+        let profile = analyse(scratch.dir(), "ops")?;
+        scratch.done()?;
+        Ok(profile)
+    })
 }
 
 /// Work and span of the trace in `dir`.
-pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
+pub(crate) fn analyse(dir: &Path, metric: &str) -> Result<Value> {
     let graph = dir.join("graph.tg");
     middle(&dir.join("trace.bin"), &graph)?.ok()?;
     backend_json(&["workspan", "--metric", metric], &graph)

@@ -23,7 +23,7 @@ fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<[u64; 2]>> {
     let mut all = Vec::new();
     for size in 0..count {
         execute(&program, scratch.dir(), &[&size.to_string()], "ops")?;
-        let profile = analyse(scratch.dir())?;
+        let profile = analyse(scratch.dir(), "ops")?;
         all.push(outermost(&profile, function)?);
     }
     scratch.done()?;
@@ -64,7 +64,7 @@ fn parallel_loop(
     grain: u64,
 ) -> Result<[u64; 2]> {
     execute(program, dir, &[&n.to_string(), &grain.to_string()], "ops")?;
-    let profile = if on_line { profile(dir)? } else { analyse(dir)? };
+    let profile = if on_line { profile(dir)? } else { analyse(dir, "ops")? };
     outermost(&profile, "loop")
 }
 
