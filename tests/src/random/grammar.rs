@@ -1,7 +1,7 @@
-//! The statements and expressions of the generated programs, as a grammar.
+//! The statements and expressions of the generated programs, and what `main` does, as a grammar.
 //!
-//! A line that is not indented names a rule. Those below it are what the rule can be: a weight, what
-//! it needs ([`Generator::has`]; `-` for nothing), and the text. In a text, `$name` is a name of its
+//! A line that is not indented names a rule. Those below it are what the rule can be: a weight (0 if
+//! nothing else can be), what it needs ([`Generator::has`]; `-` for nothing), and the text. In a text, `$name` is a name of its
 //! own, and `@name` is drawn ([`Generator::word`]): by another rule, or, with a number behind it, an
 //! expression (`e`) or condition (`c`) of that level, or an index (`i`) below the number. `@[a b]` is
 //! one of the words, `@<1-9>` one of the numbers. `$name` is the same in all of a text and in what
@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 
 use super::Generator;
 use super::scope::{Array, Suspend};
+use super::shape::{Signals, Threads};
 
 const GRAMMAR: &str = r#"
 statement
@@ -119,6 +120,87 @@ gotos
    1 -          { int $k = 0; if (@c0) goto $M; for (; $k < @<2-5>; $k++) {@deep $M: ;@deep} }
    1 -          { static void *const $to[] = {&&$L, &&$M, &&$E}; int $k = 0; goto *$to[(@e1) % 3]; $L: ;@deep if (++$k > @<2-5>) goto $E; goto *$to[acc % 3]; $M: ;@deep if (++$k < @<2-5>) goto *$to[(acc >> 3) & 1]; $E: ; }
    1 -          { asm goto("testl %0, %0; jne %l1" : : "r"((int)(@c0)) : "cc" : $L);@deep $L: ;@deep}
+frame
+   1 -          static NOINL void begin(void) { for (int i = 0; i < 63; i++) { pool[i].next = i % @<3-9> ? &pool[i + 1] : 0; pool[i].a = i; } head = &pool[@<0-39>]; @filled @things }
+things
+   1 cxx        for (int i = 0; i < 4; i++) { things[i] = i & 1 ? new Thing() : new Other(); things[i]->k = i; }
+   0 -
+fill
+   1 -          for (int i = 0; i < @len; i++) @array[i] = (@ty)(i * @<1-50> % 251);
+end
+   1 -          static NOINL u64 end(void) { u64 h = acc; @summed for (int i = 0; i < 64; i++) h = h * 31 + (u64)pool[i].a + (u64)pool[i].b + pool[i].c[2] + (u64)pool[i].d; for (int i = 0; i < 256; i++) h = h * 31 + grid[i / 16][i % 16]; for (int i = 0; i < 16; i++) h = h * 31 + bits[i].q + bits[i].t; @turns return h; }
+sum
+   1 -          for (int i = 0; i < @len; i++) h = h * 31 + @whole@array[i];
+turns
+   1 cxx        for (int i = 0; i < 4; i++) { h += things[i]->turn(1); delete things[i]; }
+   0 -
+work
+   1 -          static NOINL u64 work(u64 seed) { begin(); for (int r = 0; r < @<1-3>; r++) { fuel = @<10-50>; @calls @loads @forks @describe } return end(); }
+begun
+   1 cxx        try { acc += @function(@<0-999>u + r + seed, &pool[@<0-59>], 0); } catch (int e) { acc += e; } catch (Oops &e) { acc ^= e.a; }
+   1 c          jumps = 1; if (!setjmp(places[0])) { acc += @function(@<0-999>u + r + seed, &pool[@<0-59>], 0); } jumps = 0;
+loads
+   1 plugins    @loaded @loaded
+   1 plugins    @loaded @loaded @loaded
+   1 plugins    @loaded @loaded @loaded @loaded
+   1 plugins    @loaded @loaded @loaded @loaded @loaded
+   0 -
+loaded
+   1 -          acc += loaded(PLACE(@[one two]), seed + @<0-98>u, @[0 0 0 0 0 0 1]);
+forks
+   1 forks      @fork
+   1 forks      @fork @fork
+   1 forks      @fork @fork @fork
+   0 -
+fork
+   1 alone      acc += forked(@<0-6>, @<0-999>u + seed);
+   1 threads    acc += forked(0, @<0-999>u + seed);
+describe
+   1 descriptors,alone     acc += descriptors(@<0-4294967295>u, 1);
+   1 descriptors,threads   acc += descriptors(@<0-4294967295>u, 0);
+   0 -
+main
+   1 alone      @first printf("%lu\n", work(0)); printf("said %u\n", said_here); @quits
+   1 joined     @first pthread_t t; pthread_create(&t, 0, joined, &seeds[1]); u64 r = work(0); add(0); pthread_join(t, 0); @tell @quits
+   1 leaving    @first @leaving @tell @quits
+   2 leaving    @first @leaving for (int i = 0; i < @<1-2>; i++) start(staying, &seeds[i]); @tell @ends
+first
+   4 -          @stop @install atexit(last_of_all); @wander
+   6 -          @stop @install @wander
+stop
+  95 stops      stopped(@<1-4>, @<50-3000>, @<100-20000>);
+   5 stops      stopped(@<1-4>, @<50-3000>, 1200000);
+   0 -
+install
+   1 signals    sem_init(&handler_told, 0, 0); install(10, on_signal); install(12, on_signal); install(23, on_signal); @tick
+   0 -
+tick
+   1 ticking    install(14, on_tick); install(26, on_tick); install(27, on_tick); struct itimerval often = {{0, @Often}, {0, @Often}}, seldom = {{0, @Seldom}, {0, @Seldom}}; setitimer(ITIMER_REAL, &often, 0); setitimer(ITIMER_VIRTUAL, &seldom, 0); setitimer(ITIMER_PROF, &seldom, 0);
+   0 -
+often
+   1 -          @<100-400>
+seldom
+   1 -          @<100-900>
+wander
+   1 coroutines,threads    shared_sum += wander();
+   0 -
+leaving
+   1 -          sem_init(&told, 0, 0); pthread_key_create(&key, at_end); for (int i = 1; i <= @Some; i++) start(leaving, &seeds[i]); u64 r = work(0); add(0); for (int i = 0; i < @Some; i++) while (sem_wait(&told)) ;
+some
+   1 -          @<1-4>
+tell
+   1 -          pthread_mutex_lock(&lock); printf("%lu %lu %lu\nsaid %u\n", r, other, shared_sum, said_all); pthread_mutex_unlock(&lock);
+quits
+   8 -          @ends
+   1 c          fflush(0); pthread_exit(0);
+ends
+   2 -          return 0;
+   1 -          exit(0);
+   1 -          fflush(0); _exit(0);
+   1 -          fflush(0); quick_exit(0);
+   1 -          signal(15, ends); fflush(0); raise(15);
+   1 -          { pthread_t e; pthread_create(&e, 0, ender, 0); for (;;) pause(); }
+   1 -          { pthread_t e; pthread_create(&e, 0, ender, 0); pthread_join(e, 0); }
 leaffunction
    1 -          @private u64 @name(@ty *a, @const @ty *b, u64 n, int step) { u64 s = n; @leafbody return s; }
 private
@@ -344,8 +426,16 @@ impl Generator<'_> {
             "-" => true,
             "cxx" => shape.cxx,
             "c" => !shape.cxx,
+            "alone" => !shape.threads(),
             "threads" => shape.threads(),
+            "joined" => shape.threads == Threads::Joined,
+            "leaving" => shape.threads == Threads::Leaving,
             "signals" => shape.signals(),
+            "ticking" => shape.signals == Signals::Ticking,
+            "plugins" => shape.plugins,
+            "forks" => shape.forks,
+            "descriptors" => shape.descriptors,
+            "stops" => shape.stops,
             "coroutines" => shape.coroutines,
             "shallow" => self.level < 3,
             "near" => scope.loops < 3,
@@ -413,6 +503,9 @@ impl Generator<'_> {
             "leaf" => self.leaf_call(),
             "varied" => self.varied(),
             "function" => self.callee(),
+            "calls" => self.calls(),
+            "filled" => self.of_arrays("fill"),
+            "summed" => self.of_arrays("sum"),
             "integer" => self.rng.pick(&self.scope.ints).clone(),
             "pointer" => self.rng.pick(&self.scope.pointers).clone(),
             "double" => self.rng.pick(&self.scope.doubles).clone(),

@@ -25,6 +25,7 @@ Vary variadic[2] = {vary, vary};
 
 /// Loads a module, uses it and closes it, so that the next module lands at the same addresses.
 pub(crate) const LOAD: &str = r#"#include <dlfcn.h>
+#define PLACE(name) "$ORIGIN/" #name ".so"
 static u64 loaded(const char *name, u64 x, int stay) {
   void *h = dlopen(name, RTLD_NOW);
   if (!h) return 7;
@@ -80,22 +81,5 @@ impl Generator<'_> {
             }
             text + PLUGIN
         })
-    }
-
-    /// Loads one module after the other, and sometimes both at once.
-    pub(crate) fn loads(&mut self) -> String {
-        if !self.shape.plugins {
-            return String::new();
-        }
-        let mut text = String::new();
-        for _ in 0..self.rng.range(2, 5) {
-            let name = self.rng.word(&["one", "two"]);
-            let stay = u8::from(self.rng.chance(15));
-            text += &format!(
-                "acc += loaded(\"$ORIGIN/{name}.so\", seed + {}u, {stay});\n",
-                self.rng.below(99)
-            );
-        }
-        text
     }
 }

@@ -1,8 +1,5 @@
 //! Handlers that lock, post and count, and that other signals interrupt.
 
-use super::Generator;
-use super::shape::Signals;
-
 /// A raised signal raises the next one while its handler may hold the lock. What handlers do to the
 /// printed state is the same in every run. The handlers of timers run at any time and touch only
 /// state that is not printed.
@@ -34,22 +31,3 @@ static void install(int n, void (*f)(int)) {
   sigaction(n, &how, 0);
 }
 ";
-
-impl Generator<'_> {
-    /// What `main` does first.
-    pub(crate) fn install(&mut self) -> String {
-        let mut text = String::new();
-        if self.shape.signals() {
-            text += "sem_init(&handler_told, 0, 0); install(10, on_signal); install(12, on_signal); install(23, on_signal);\n";
-        }
-        if self.shape.signals == Signals::Ticking {
-            let (first, second) = (self.rng.range(100, 400), self.rng.range(100, 900));
-            text += "install(14, on_tick); install(26, on_tick); install(27, on_tick);\n";
-            text += &format!(
-                "struct itimerval often = {{{{0, {first}}}, {{0, {first}}}}}, seldom = {{{{0, {second}}}, {{0, {second}}}}};\n"
-            );
-            text += "setitimer(ITIMER_REAL, &often, 0); setitimer(ITIMER_VIRTUAL, &seldom, 0); setitimer(ITIMER_PROF, &seldom, 0);\n";
-        }
-        text
-    }
-}

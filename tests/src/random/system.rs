@@ -1,7 +1,6 @@
 //! What a program asks of the system: processes that it makes in every way, descriptors, and stops.
 
 use super::Generator;
-use super::shape::Threads;
 
 /// Makes a process that calls a function, and gives what it said. With other threads only `fork` is
 /// allowed: the others leave the C library's locks as they are.
@@ -93,37 +92,5 @@ impl Generator<'_> {
             text += STOPS;
         }
         text
-    }
-
-    /// What each thread asks of the system, after it has called the functions.
-    pub(crate) fn asks(&mut self) -> String {
-        let mut text = String::new();
-        let alone = self.shape.threads == Threads::None;
-        if self.shape.forks {
-            for _ in 0..self.rng.range(1, 3) {
-                let how = if alone { self.rng.below(7) } else { 0 };
-                let x = self.rng.below(1000);
-                text += &format!("acc += forked({how}, {x}u + seed);\n");
-            }
-        }
-        if self.shape.descriptors {
-            let (x, counts) = (self.rng.below(1 << 32), u8::from(alone));
-            text += &format!("acc += descriptors({x}u, {counts});\n");
-        }
-        text
-    }
-
-    /// What `main` does first, before any other thread is there. Some stops are longer than a
-    /// thread waits for another.
-    pub(crate) fn stop(&mut self) -> String {
-        if !self.shape.stops {
-            return String::new();
-        }
-        let (times, after) = (self.rng.range(1, 4), self.rng.range(50, 3000));
-        let rest = match self.rng.chance(5) {
-            true => 1_200_000,
-            false => self.rng.range(100, 20_000),
-        };
-        format!("stopped({times}, {after}, {rest});\n")
     }
 }
