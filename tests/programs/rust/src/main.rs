@@ -41,7 +41,6 @@ programs! {
     racy_channel
     racy_rayon
     racy_read_lock
-    racy_relaxed_flag
     racy_tokio
     rayon_fib
     rayon_merge_sort
