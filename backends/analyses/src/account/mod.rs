@@ -46,11 +46,12 @@ use tracing::debug_span;
 use crate::analysis::source::Place;
 use crate::analysis::{
     Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, count_spans,
-    default_config, end_of, line_lookups, long_call, peak, run_all, state_in,
+    default_config, end_of, line_lookups, long_call, run_all, state_in,
 };
 use crate::cache::Sample;
 use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
+use crate::parallelism::timeline::Timeline;
 use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
 use contention::Atomics;
@@ -278,7 +279,7 @@ impl Analysis for Account {
         let processors = match given {
             Some(processors) => processors,
             // The file of an old version does not say it.
-            None => peak(graph)?,
+            None => Timeline::of(graph)?.peak(),
         };
         Ok(Self {
             processors: processors.max(1),

@@ -92,31 +92,3 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
         }
     }
 }
-
-/// Less than one part in so many of the run is a moment.
-const MOMENT: u64 = 100;
-
-/// The largest number of contexts that ran at one time for longer than a moment of the time in
-/// which any ran. (A context that creates others runs beside them for a moment.)
-///
-/// # Errors
-/// When the graph cannot be read.
-pub fn peak(graph: &Graph) -> Result<u32> {
-    // How long each number of contexts ran; none at first.
-    let (mut levels, mut running, mut now_ns) = (vec![0], 0, 0);
-    sweep(graph, |change| {
-        levels[running] += change.at_ns.saturating_sub(now_ns);
-        now_ns = now_ns.max(change.at_ns);
-        running += usize::from(change.to == Some(State::Running));
-        running -= usize::from(change.from == Some(State::Running));
-        levels.resize(levels.len().max(running + 1), 0);
-        Ok(())
-    })?;
-    let all: u64 = levels.iter().skip(1).sum();
-    let mut above = 0;
-    let found = levels.iter().enumerate().skip(1).rev().find(|&(_, ns)| {
-        above += ns;
-        above > 0 && above >= all / MOMENT
-    });
-    Ok(found.map_or(1, |(running, _)| u32::try_from(running).unwrap_or(u32::MAX)))
-}

@@ -65,7 +65,7 @@ use taskgraph::{BlockCounts, BlockId, Piece};
 
 pub use blocked::LongCall;
 pub(crate) use blocked::{LEAST_NS, calls_others, is_operation, long_call, turns};
-pub use changes::{Change, end_of, peak, sweep};
+pub use changes::{Change, end_of, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, run, run_all};

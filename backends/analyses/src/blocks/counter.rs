@@ -1,22 +1,19 @@
-//! Counts block executions by level for one context. The counts of the current level are a plain
-//! array, which is emptied into a sparse map when the level changes.
+//! Counts block executions by level for one context. The counts of the current level go into a
+//! sparse map when the level changes.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, ExecutedRow, Piece};
+use taskgraph::{BlockCounts, BlockId, ExecutedRow, Piece};
 
 use crate::parallelism::timeline::Timeline;
 
 /// Executions by block and number of running contexts.
 #[derive(Debug, Default)]
 pub struct LevelCounter {
-    table: usize,
     level: u32,
-    /// Executions at `level`, by block; allocated on first use.
-    current: Vec<u64>,
-    /// Blocks with a count in `current`.
-    touched: Vec<BlockId>,
+    /// Executions at `level`.
+    current: BlockCounts,
     /// Executions at `level` of rows of blocks, by their number, and the numbers of those that have
     /// some. What is in a row is counted when the level changes.
     rows: Vec<(u64, Box<[BlockId]>)>,
@@ -34,11 +31,6 @@ pub struct LevelCounter {
 }
 
 impl LevelCounter {
-    /// A counter that has counted nothing, for a block table of `table` entries.
-    pub(super) fn new(table: usize) -> Self {
-        Self { table, ..Self::default() }
-    }
-
     /// Begins a task with so many executions, which lasts from `start_ns` to `end_ns`.
     pub(super) fn begin(&mut self, start_ns: u64, end_ns: u64, executions: u64) {
         self.start_ns = start_ns;
@@ -51,9 +43,6 @@ impl LevelCounter {
         if matches!(piece, Piece::Action(_)) {
             return;
         }
-        if self.current.is_empty() {
-            self.current.resize(self.table, 0);
-        }
         let (mut from, all) = (0, piece.actions());
         while from < all {
             if self.next == self.change {
@@ -64,7 +53,7 @@ impl LevelCounter {
             let _ = piece.for_each_part::<()>(from..from + own, |_, part| {
                 match part {
                     Piece::Blocks(blocks) => blocks.for_each_row(|row| self.count_row(row)),
-                    _ => part.for_each_times(|block, times| self.count(block, times)),
+                    _ => self.current.add_piece(part),
                 }
                 Ok(())
             });
@@ -74,19 +63,9 @@ impl LevelCounter {
     }
 
     #[inline]
-    fn count(&mut self, block: BlockId, times: u64) {
-        if let Some(count) = self.current.get_mut(block.index()) {
-            if *count == 0 {
-                self.touched.push(block);
-            }
-            *count += times;
-        }
-    }
-
-    #[inline]
     fn count_row(&mut self, row: ExecutedRow<'_>) {
         let Some(number) = row.number() else {
-            return row.blocks().for_each(|block| self.count(block, row.times()));
+            return row.blocks().for_each(|block| self.current.add(block, row.times()));
         };
         if number >= self.rows.len() {
             self.rows.resize_with(number + 1, Default::default);
@@ -133,21 +112,20 @@ impl LevelCounter {
 
     fn flush(&mut self) {
         for number in std::mem::take(&mut self.touched_rows) {
-            let (count, blocks) = std::mem::take(&mut self.rows[number]);
-            blocks.iter().for_each(|block| self.count(*block, count));
-            self.rows[number] = (0, blocks);
+            let (count, blocks) = &mut self.rows[number];
+            blocks.iter().for_each(|block| self.current.add(*block, *count));
+            *count = 0;
         }
-        for block in self.touched.drain(..) {
-            let count = std::mem::take(&mut self.current[block.index()]);
+        for (block, count) in self.current.iter() {
             *self.totals.entry((block, self.level)).or_default() += count;
         }
+        self.current.clear();
     }
 
     /// Drops everything but the totals.
     pub(super) fn seal(&mut self) {
         self.flush();
-        self.current = Vec::new();
-        self.touched = Vec::new();
+        self.current = BlockCounts::new();
         self.rows = Vec::new();
     }
 
@@ -174,7 +152,7 @@ mod tests {
     fn timeline() -> Timeline {
         let mut timeline = Timeline::new(100);
         for (t, running) in [(0, 1), (40, 3), (70, 2)] {
-            timeline.step(t, Counts { running, ..Counts::default() });
+            timeline.set(t, Counts { running, ..Counts::default() });
         }
         timeline.finish();
         timeline
@@ -189,7 +167,7 @@ mod tests {
         });
         let graph = b.build().expect("a valid graph");
         let task = graph.tasks().next().expect("a task").expect("readable");
-        let mut counter = LevelCounter::new(4);
+        let mut counter = LevelCounter::default();
         let timeline = timeline();
         counter.begin(start, end, blocks.len() as u64);
         let mut reader = Reader::new(&graph, 1);

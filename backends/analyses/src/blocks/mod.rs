@@ -16,8 +16,8 @@ use serde::Serialize;
 use taskgraph::{BlockId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task, end_of, sweep};
-use crate::parallelism::Observed;
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task, end_of};
+use crate::parallelism::timeline::Timeline;
 use crate::view::units::ratio;
 
 use counter::LevelCounter;
@@ -33,9 +33,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Blocks {
     options: Options,
-    observed: Observed,
-    /// Entries of the block table.
-    table: usize,
+    timeline: Timeline,
 }
 
 /// Executions of basic blocks by running contexts.
@@ -98,24 +96,16 @@ impl Analysis for Blocks {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        Ok(Self {
-            options,
-            observed: Observed::new(end_of(graph)),
-            table: graph.info().blocks.len(),
-        })
+        Ok(Self { options, timeline: Timeline::new(end_of(graph)) })
     }
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
-        sweep(graph, |change| {
-            self.observed.change(change);
-            Ok(())
-        })?;
-        self.observed.finish();
+        self.timeline = Timeline::of(graph)?;
         Ok(())
     }
 
     fn shard(&self) -> LevelCounter {
-        LevelCounter::new(self.table)
+        LevelCounter::default()
     }
 
     fn task(&self, counter: &mut LevelCounter, task: &Task<'_>) -> Result<()> {
@@ -124,7 +114,7 @@ impl Analysis for Blocks {
     }
 
     fn piece(&self, counter: &mut LevelCounter, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        counter.piece(&self.observed.timeline, piece);
+        counter.piece(&self.timeline, piece);
         Ok(())
     }
 

@@ -66,18 +66,11 @@ fn bars(stretches: &[Bucket], columns: u128) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::timeline::Counts;
     use super::*;
 
     fn stretch(t_ns: u64, length_ns: u64, running: u32) -> Bucket {
-        let running_ns = u64::from(running) * length_ns;
-        Bucket {
-            t_ns,
-            length_ns,
-            min: running,
-            max: running,
-            running_ns,
-            waiting_ns: [0; crate::analysis::CAUSES],
-        }
+        Bucket::of(t_ns, length_ns, &Counts { running, ..Counts::default() })
     }
 
     #[test]

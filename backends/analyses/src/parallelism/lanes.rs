@@ -5,6 +5,7 @@ use std::ops::Range;
 use anyhow::Result;
 use taskgraph::{BlockId, ExecutorId, TaskId};
 
+use super::timeline::bins;
 use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of};
 use crate::view::chart::{ActivityRow, ActivityState};
 
@@ -222,21 +223,15 @@ impl Lanes {
 }
 
 /// Adds a time in which something was done to the bins of a lane.
-fn add(bins: &mut Vec<Bin>, bin_ns: u64, time: Range<u64>, seen: Seen) {
-    let mut at = time.start;
-    while at < time.end {
-        let number = at / bin_ns;
-        let end = time.end.min((number + 1) * bin_ns);
-        let number = usize::try_from(number).unwrap_or(usize::MAX);
-        if bins.len() <= number {
-            bins.resize(number + 1, Bin::default());
+fn add(all: &mut Vec<Bin>, bin_ns: u64, time: Range<u64>, seen: Seen) {
+    for (number, ns) in bins(time, bin_ns) {
+        if all.len() <= number {
+            all.resize(number + 1, Bin::default());
         }
-        let bin = &mut bins[number];
-        let ns = end - at;
+        let bin = &mut all[number];
         bin.ns[seen.state.index().unwrap_or(CAUSES)] += ns;
         if bin.most.is_none_or(|(most, _)| most < ns) {
             bin.most = Some((ns, seen));
         }
-        at = end;
     }
 }

@@ -9,7 +9,6 @@
 
 mod chart;
 mod lanes;
-mod observed;
 mod places;
 mod potential;
 mod render;
@@ -25,7 +24,6 @@ use timeline::Timeline;
 
 pub use lanes::Doing;
 pub use lanes::{Lanes, Seen};
-pub(crate) use observed::Observed;
 pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
 pub use timeline::Bucket;
@@ -42,7 +40,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Parallelism {
     options: Options,
-    observed: Observed,
+    timeline: Timeline,
     lanes: Lanes,
     groups: places::Groups,
 }
@@ -138,7 +136,7 @@ impl Analysis for Parallelism {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         Ok(Self {
             options,
-            observed: Observed::new(end_of(graph)),
+            timeline: Timeline::new(end_of(graph)),
             lanes: Lanes::new(graph),
             groups: places::Groups::default(),
         })
@@ -146,41 +144,41 @@ impl Analysis for Parallelism {
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
         sweep(graph, |change| {
-            self.observed.change(change);
+            self.timeline.change(change);
             self.lanes.change(change)?;
             places::note(&mut self.groups, change)
         })?;
-        self.observed.finish();
+        self.timeline.finish();
         Ok(())
     }
 
     fn shard(&self) {}
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let Self { options, observed, lanes, groups } = self;
+        let Self { options, timeline, lanes, groups } = self;
         let strands = Strands::new(graph)?;
         let (work_ns, span_ns) = (strands.work_ns(), strands.span_ns());
-        let duration_ns = observed.timeline.duration_ns();
-        let running_ns = observed.running_ns();
-        let life_ns = running_ns + observed.waiting_ns.iter().sum::<u64>();
+        let duration_ns = timeline.duration_ns();
+        let Bucket { running_ns, max, waiting_ns, .. } = timeline.all;
+        let life_ns = running_ns + waiting_ns.iter().sum::<u64>();
         let (places, outside) = places::rows(graph, groups);
-        let (exact, steps) = steps(&observed.timeline, options.points);
+        let (exact, steps) = steps(&timeline, options.points);
         Ok(Report {
             duration_ns,
             contexts: graph.summary().contexts,
             average: ratio(running_ns, duration_ns),
-            peak: u32::try_from(observed.levels.len() - 1).unwrap_or(u32::MAX),
+            peak: max,
             potential_average: ratio(work_ns, span_ns),
             work_ns,
             span_ns,
-            levels: levels(&observed.levels, duration_ns),
-            waits: waits(&observed.waiting_ns, life_ns),
+            levels: levels(&timeline.levels, duration_ns),
+            waits: waits(&waiting_ns, life_ns),
             places,
             outside,
             exact,
             steps,
             lanes,
-            stretches: observed.timeline.stretches(DRAWN),
+            stretches: timeline.stretches(DRAWN),
             potential: potential::curve(&strands),
         })
     }

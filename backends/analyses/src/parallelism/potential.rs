@@ -1,6 +1,7 @@
 //! How many tasks run at once in a schedule that starts every strand as soon as those before it
 //! have finished, with enough processors, where waiting takes no time.
 
+use super::timeline::bins;
 use crate::critpath::Strands;
 
 /// The most stretches that the schedule is divided into.
@@ -14,20 +15,13 @@ pub(super) fn curve(strands: &Strands) -> Vec<(u64, f64)> {
 /// The average number of intervals that overlap, for each stretch of the span that they are in. The
 /// length of a stretch is a power of two.
 fn points(intervals: impl Iterator<Item = (u64, u64)>, span: u64) -> Vec<(u64, f64)> {
-    let shift = span.div_ceil(BUCKETS).max(1).next_power_of_two().ilog2();
-    let width = 1u64 << shift;
+    let width = span.div_ceil(BUCKETS).max(1).next_power_of_two();
     let mut buckets = vec![0; usize::try_from(span.div_ceil(width)).unwrap_or(0)];
-    for (from, to) in intervals {
-        let mut at = from;
-        while at < to {
-            let bucket = at >> shift;
-            let stop = (bucket + 1).saturating_mul(width).min(to);
-            buckets[usize::try_from(bucket).expect("below BUCKETS")] += stop - at;
-            at = stop;
-        }
+    for (bucket, ns) in intervals.flat_map(|(from, to)| bins(from..to, width)) {
+        buckets[bucket] += ns;
     }
     let point = |(at, sum): (u64, u64)| {
-        let start = at << shift;
+        let start = at * width;
         (start, crate::view::units::ratio(sum, width.min(span - start)))
     };
     (0..).zip(buckets).map(point).collect()

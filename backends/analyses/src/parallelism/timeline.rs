@@ -1,11 +1,17 @@
 //! Numbers of running and waiting contexts over time: an exact step function or, once there are too
 //! many steps to keep, buckets with exact minimum, maximum and integral.
 
-use crate::analysis::{CAUSES, State};
+use std::ops::Range;
+
+use anyhow::Result;
+
+use crate::analysis::{CAUSES, Change, Graph, State, end_of, sweep};
 
 /// Number of steps that are kept exactly; beyond it the timeline turns into buckets (48 bytes a
 /// step).
 const MAX_STEPS: usize = 1 << 20;
+/// Less than one part in so many of the run is a moment.
+const MOMENT: u64 = 100;
 
 /// How many contexts are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,16 +23,6 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds one context in `state`.
-    pub(crate) fn enter(&mut self, state: State) {
-        *self.slot(state) += 1;
-    }
-
-    /// Takes one context out of `state`.
-    pub(crate) fn leave(&mut self, state: State) {
-        *self.slot(state) -= 1;
-    }
-
     fn slot(&mut self, state: State) -> &mut u32 {
         match state.index() {
             None => &mut self.running,
@@ -62,17 +58,16 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    fn new(t_ns: u64) -> Self {
-        Self { t_ns, length_ns: 0, min: u32::MAX, max: 0, running_ns: 0, waiting_ns: [0; CAUSES] }
-    }
-
-    fn add(&mut self, counts: &Counts, ns: u64) {
-        self.length_ns += ns;
-        self.min = self.min.min(counts.running);
-        self.max = self.max.max(counts.running);
-        self.running_ns += u64::from(counts.running) * ns;
-        for (sum, &waiting) in self.waiting_ns.iter_mut().zip(&counts.waiting) {
-            *sum += u64::from(waiting) * ns;
+    /// A time in which the counts stay.
+    pub(super) fn of(t_ns: u64, length_ns: u64, counts: &Counts) -> Self {
+        let running = counts.running;
+        Self {
+            t_ns,
+            length_ns,
+            min: running,
+            max: running,
+            running_ns: u64::from(running) * length_ns,
+            waiting_ns: counts.waiting.map(|waiting| u64::from(waiting) * length_ns),
         }
     }
 
@@ -93,51 +88,113 @@ impl Bucket {
     }
 }
 
-/// The step function from 0 to `end_ns`, which is made step by step in order of time.
-#[derive(Clone, Debug)]
+/// The parts of a time in bins of this width: the number of the bin, and the length.
+pub(super) fn bins(time: Range<u64>, width: u64) -> impl Iterator<Item = (usize, u64)> {
+    let mut at = time.start;
+    std::iter::from_fn(move || {
+        let (from, bin) = (at, at / width);
+        at = time.end.min((bin + 1).saturating_mul(width));
+        (from < at).then(|| (usize::try_from(bin).unwrap_or(usize::MAX), at - from))
+    })
+}
+
+/// The step function from 0 to `end_ns`, which is made change by change in order of time (observed
+/// parallelism: contech.txt, section 5.1).
+#[derive(Debug)]
 pub(crate) struct Timeline {
     end_ns: u64,
     max_steps: usize,
+    /// The counts of now, and everything before.
+    counts: Counts,
+    pub(super) all: Bucket,
+    /// Nanoseconds with exactly `i` contexts running.
+    pub(super) levels: Vec<u64>,
     /// Ascending in time; each differs from the one before.
     steps: Vec<CountsSince>,
-    /// In place of too many steps, of which only the last one is kept then.
-    coarse: Option<Bucketer>,
+    /// In place of too many steps.
+    coarse: Option<Buckets>,
 }
 
 impl Timeline {
     /// Of a run that ends at `end_ns`.
     pub(crate) fn new(end_ns: u64) -> Self {
-        Self { end_ns, max_steps: MAX_STEPS, steps: Vec::new(), coarse: None }
+        let counts = Counts::default();
+        Self {
+            end_ns,
+            max_steps: MAX_STEPS,
+            counts,
+            all: Bucket::of(0, 0, &counts),
+            levels: vec![0],
+            steps: vec![CountsSince { t_ns: 0, counts }],
+            coarse: None,
+        }
     }
 
-    /// Sets the counts from `t_ns` on, which is not before the last step.
-    pub(crate) fn step(&mut self, t_ns: u64, counts: Counts) {
-        let step = CountsSince { t_ns, counts };
-        match (&mut self.coarse, self.steps.last_mut()) {
-            (Some(coarse), Some(last)) => {
-                coarse.add(&last.counts, t_ns);
-                *last = step;
-            }
-            (None, Some(last)) if last.counts == counts => {}
-            (None, Some(last)) if last.t_ns == t_ns => *last = step,
-            _ => self.steps.push(step),
+    /// Of all contexts of a graph.
+    pub(crate) fn of(graph: &Graph) -> Result<Self> {
+        let mut timeline = Self::new(end_of(graph));
+        sweep(graph, |change| {
+            timeline.change(change);
+            Ok(())
+        })?;
+        timeline.finish();
+        Ok(timeline)
+    }
+
+    /// Follows a change.
+    pub(crate) fn change(&mut self, change: &Change<'_>) {
+        let mut counts = self.counts;
+        change.from.into_iter().for_each(|state| *counts.slot(state) -= 1);
+        change.to.into_iter().for_each(|state| *counts.slot(state) += 1);
+        self.set(change.at_ns, counts);
+    }
+
+    /// Sets the counts from `t_ns` on.
+    pub(crate) fn set(&mut self, t_ns: u64, counts: Counts) {
+        self.advance(t_ns);
+        self.counts = counts;
+    }
+
+    /// The last change has come.
+    pub(crate) fn finish(&mut self) {
+        self.advance(self.end_ns);
+    }
+
+    /// Accounts for the time since the last change.
+    fn advance(&mut self, until: u64) {
+        let (now_ns, counts) = (self.all.length_ns, self.counts);
+        if until <= now_ns {
+            return;
+        }
+        let time = Bucket::of(now_ns, until - now_ns, &counts);
+        self.all.merge(&time);
+        let level = counts.running as usize;
+        self.levels.resize(self.levels.len().max(level + 1), 0);
+        self.levels[level] += time.length_ns;
+        if let Some(coarse) = &mut self.coarse {
+            return coarse.add(&counts, until);
+        }
+        match self.steps.last_mut() {
+            Some(last) if last.counts == counts => {}
+            Some(last) if last.t_ns == now_ns => last.counts = counts,
+            _ => self.steps.push(CountsSince { t_ns: now_ns, counts }),
         }
         if self.steps.len() > self.max_steps {
-            let mut coarse = Bucketer::new(self.end_ns.div_ceil(self.max_steps as u64));
-            for (step, until) in with_ends(&self.steps, t_ns) {
-                coarse.add(&step.counts, until);
-            }
-            self.steps.drain(..self.max_steps);
-            self.coarse = Some(coarse);
+            let steps = std::mem::take(&mut self.steps);
+            self.coarse = Some(Buckets::of(&steps, until, self.end_ns, self.max_steps));
         }
     }
 
-    /// The last step has come.
-    pub(crate) fn finish(&mut self) {
-        if let (Some(coarse), Some(last)) = (&mut self.coarse, self.steps.last()) {
-            coarse.add(&last.counts, self.end_ns);
-            coarse.finish();
-        }
+    /// The largest number of contexts that ran at one time for longer than a moment of the time in
+    /// which any ran. (A context that creates others runs beside them for a moment.)
+    pub(crate) fn peak(&self) -> u32 {
+        let all: u64 = self.levels.iter().skip(1).sum();
+        let mut above = 0;
+        let found = self.levels.iter().enumerate().skip(1).rev().find(|&(_, ns)| {
+            above += ns;
+            above > 0 && above >= all / MOMENT
+        });
+        found.map_or(1, |(running, _)| u32::try_from(running).unwrap_or(u32::MAX))
     }
 
     /// The exact steps, or `None` if there were too many to keep.
@@ -160,19 +217,15 @@ impl Timeline {
                 let running = next.checked_sub(1).map_or(0, |at| steps[at].counts.running);
                 (running, steps.get(next).map_or(u64::MAX, |step| step.t_ns))
             }
-            Some(Bucketer { width, full: buckets, .. }) => {
-                let at = usize::try_from(t_ns / width).unwrap_or(usize::MAX);
-                let bucket = &buckets[at.min(buckets.len() - 1)];
+            Some(Buckets { width, all }) => {
+                let at = usize::try_from(t_ns / width).unwrap_or(usize::MAX).min(all.len() - 1);
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     reason = "at most max, a u32"
                 )]
-                let running = bucket.average().round() as u32;
-                (
-                    running,
-                    if at + 1 < buckets.len() { bucket.t_ns + bucket.length_ns } else { u64::MAX },
-                )
+                let running = all[at].average().round() as u32;
+                (running, all.get(at + 1).map_or(u64::MAX, |next| next.t_ns))
             }
         }
     }
@@ -180,44 +233,26 @@ impl Timeline {
     /// The run in at most `most` stretches: the steps themselves if they are few enough, otherwise
     /// [`Timeline::buckets`].
     pub(crate) fn stretches(&self, most: usize) -> Vec<Bucket> {
-        match self.steps() {
-            Some(steps) if steps.len() <= most => {
-                let stretch = |(step, until): (&CountsSince, u64)| {
-                    let mut bucket = Bucket::new(step.t_ns);
-                    bucket.add(&step.counts, until - step.t_ns);
-                    bucket
-                };
-                with_ends(steps, self.end_ns)
-                    .map(stretch)
-                    .filter(|bucket| bucket.length_ns > 0)
-                    .collect()
-            }
-            _ => self.buckets(most),
-        }
+        let Some(steps) = self.steps().filter(|steps| steps.len() <= most) else {
+            return self.buckets(most);
+        };
+        let stretches = with_ends(steps, self.end_ns)
+            .map(|(step, until)| Bucket::of(step.t_ns, until - step.t_ns, &step.counts));
+        stretches.filter(|bucket| bucket.length_ns > 0).collect()
     }
 
     /// The run in at most `most` stretches of equal length, with exact peaks and averages.
     pub(crate) fn buckets(&self, most: usize) -> Vec<Bucket> {
         let most = most.max(1);
-        match &self.coarse {
-            None => {
-                let mut out = Bucketer::new(self.end_ns.div_ceil(most as u64));
-                for (step, until) in with_ends(&self.steps, self.end_ns) {
-                    out.add(&step.counts, until);
-                }
-                out.finish();
-                out.full
-            }
-            Some(Bucketer { full: buckets, .. }) => {
-                let together = buckets.len().div_ceil(most);
-                let merge = |chunk: &[Bucket]| {
-                    let mut sum = chunk[0];
-                    chunk[1..].iter().for_each(|bucket| sum.merge(bucket));
-                    sum
-                };
-                buckets.chunks(together).map(merge).collect()
-            }
-        }
+        let Some(Buckets { all, .. }) = &self.coarse else {
+            return Buckets::of(&self.steps, self.end_ns, self.end_ns, most).all;
+        };
+        let merge = |chunk: &[Bucket]| {
+            let mut sum = chunk[0];
+            chunk[1..].iter().for_each(|bucket| sum.merge(bucket));
+            sum
+        };
+        all.chunks(all.len().div_ceil(most)).map(merge).collect()
     }
 }
 
@@ -226,37 +261,32 @@ fn with_ends(steps: &[CountsSince], end_ns: u64) -> impl Iterator<Item = (&Count
     steps.iter().zip(ends)
 }
 
-/// Cuts a step function into buckets of `width`.
-#[derive(Clone, Debug)]
-struct Bucketer {
+/// A step function in buckets of `width`.
+#[derive(Debug)]
+struct Buckets {
     width: u64,
-    at_ns: u64,
-    current: Bucket,
     /// Contiguous, all of this width except the last.
-    full: Vec<Bucket>,
+    all: Vec<Bucket>,
 }
 
-impl Bucketer {
-    fn new(width: u64) -> Self {
-        Self { width: width.max(1), at_ns: 0, current: Bucket::new(0), full: Vec::new() }
+impl Buckets {
+    /// Of steps of which the last one lasts until then; at most `most` until `end_ns`.
+    fn of(steps: &[CountsSince], until: u64, end_ns: u64, most: usize) -> Self {
+        let mut this = Self { width: end_ns.div_ceil(most as u64).max(1), all: Vec::new() };
+        with_ends(steps, until).for_each(|(step, until)| this.add(&step.counts, until));
+        this
     }
 
     /// Adds `counts` for the time from the end of the last call to `until`.
     fn add(&mut self, counts: &Counts, until: u64) {
-        while self.at_ns < until {
-            let end = self.current.t_ns + self.width;
-            let stop = end.min(until);
-            self.current.add(counts, stop - self.at_ns);
-            self.at_ns = stop;
-            if stop == end {
-                self.full.push(std::mem::replace(&mut self.current, Bucket::new(end)));
+        let mut at = self.all.last().map_or(0, |last| last.t_ns + last.length_ns);
+        for (number, ns) in bins(at..until, self.width) {
+            let time = Bucket::of(at, ns, counts);
+            match self.all.get_mut(number) {
+                Some(begun) => begun.merge(&time),
+                None => self.all.push(time),
             }
-        }
-    }
-
-    fn finish(&mut self) {
-        if self.current.length_ns > 0 {
-            self.full.push(self.current);
+            at += ns;
         }
     }
 }
@@ -272,10 +302,10 @@ mod tests {
     /// The level is 1 for 10 ns, then 5 and 2 in turn, for 3 ns and 7 ns, until 110.
     fn saw(max_steps: usize) -> Timeline {
         let mut timeline = Timeline { max_steps, ..Timeline::new(110) };
-        timeline.step(0, running(1));
+        timeline.set(0, running(1));
         for tooth in 0..10 {
-            timeline.step(10 + tooth * 10, running(5));
-            timeline.step(13 + tooth * 10, running(2));
+            timeline.set(10 + tooth * 10, running(5));
+            timeline.set(13 + tooth * 10, running(2));
         }
         timeline.finish();
         timeline
@@ -285,7 +315,7 @@ mod tests {
     fn equal_neighbours_and_steps_without_length_are_merged() {
         let mut timeline = Timeline::new(10);
         for (t, count) in [(0, 1), (2, 1), (4, 3), (4, 2), (6, 2)] {
-            timeline.step(t, running(count));
+            timeline.set(t, running(count));
         }
         timeline.finish();
         let steps: Vec<_> =
