@@ -84,6 +84,8 @@ struct Now {
 pub(super) struct Sweep<'s> {
     strands: &'s Strands,
     processors: f64,
+    /// The part of what contexts take from others by spinning that is lost to that.
+    spinning: f64,
     now_ns: f64,
     /// Length of the run, ns.
     end_ns: f64,
@@ -156,11 +158,17 @@ impl Now {
 }
 
 impl<'s> Sweep<'s> {
-    /// For a replay of `end_ns` on `processors` processors.
-    pub(super) fn new(strands: &'s Strands, processors: u32, end_ns: f64) -> Self {
+    /// For a replay of `end_ns` on `processors` processors, where this part of what contexts take
+    /// from others by spinning is lost to that.
+    pub(super) fn new(
+        strands: &'s Strands,
+        (processors, spinning): (u32, f64),
+        end_ns: f64,
+    ) -> Self {
         Self {
             strands,
             processors: f64::from(processors.max(1)),
+            spinning,
             now_ns: 0.0,
             end_ns,
             contexts: vec![Now::default(); strands.leads.len()],
@@ -561,11 +569,14 @@ impl Watch for Sweep<'_> {
     fn spins(&mut self, context: u32, ns: f64) {
         let stretch = self.stretch(ns);
         let wait = self.wait(context).copied();
+        let lost = ns * self.spinning;
         let group = self.group_of(Key::Spinning);
-        group.lose(ns, stretch);
+        group.lose(lost, stretch);
         if let Some(wait) = wait {
-            group.waited(&wait, ns);
+            group.waited(&wait, lost);
         }
+        self.roots.clear();
+        self.lay_on(context, ns - lost, ns, stretch);
     }
 
     fn passes(&mut self, ns: f64, idle: f64) {

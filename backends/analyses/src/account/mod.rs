@@ -57,7 +57,7 @@ use blame::{Blame, Sweep};
 use contention::Atomics;
 use estimate::Locking;
 use measured::{Executed, Kernel, kind};
-use replay::{LATE, Nobody, Removable, Schedule, replay};
+use replay::{LATE, Nobody, Removable, SPINNING, Schedule, Watch, replay};
 use strands::Strands;
 use stretches::Stretches;
 use walk::strands_of;
@@ -72,6 +72,13 @@ pub use repeats::{Repeats, agreement};
 /// The models that say why code is slow look at so many accesses to lines. Of a longer run they
 /// look at a part.
 const LOOKED_UP: u64 = 1 << 23;
+
+/// Spinning is a loss if the run takes so many times as long as if nobody spun.
+const SPINNING_COSTS: f64 = 1.1;
+/// A loss brings as much as another one if it gains this part of it, and is some of the time if it
+/// has this share.
+const AS_MUCH: f64 = 0.75;
+const SOME_SHARE: f64 = 0.1;
 
 /// Options of `account`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -428,19 +435,45 @@ impl Run {
     /// Replays a run on so many processors.
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
         let step = debug_span!("strands").entered();
-        let Some(strands) = strands_of(graph, stretches)? else {
+        let Some(mut strands) = strands_of(graph, stretches)? else {
             return Ok(Self { ns: end_of(graph) as f64, too_long: true, ..Self::default() });
         };
         drop(step);
         let _step = debug_span!("replays", strands = strands.all.len()).entered();
+        let spinning = spinning(&strands, processors);
+        if spinning.is_none() {
+            strands.nobody_spins();
+        }
         let none = Removable::default();
         let on = (processors, Schedule::Greedy);
         let without = |removed| replay(&strands, on, (&none, removed), Nobody).0;
         let (ns, ideal_ns) = rayon::join(|| without(0), || without(LATE));
-        let sweep = Sweep::new(&strands, processors, ns);
+        let sweep = Sweep::new(&strands, (processors, spinning.unwrap_or(0.0)), ns);
         let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
         let blame = sweep.finish();
         Ok(Self { ideal_ns, blame, strands, ns, too_long: false })
+    }
+}
+
+/// Which part of what contexts that spin take from others they would not take if they slept: the
+/// rest is lost to what they wait for. `None` if spinning costs the run little.
+fn spinning(strands: &Strands, processors: u32) -> Option<f64> {
+    if !strands.waits.iter().any(|wait| wait.spins) {
+        return None;
+    }
+    let (on, none) = ((processors, Schedule::Greedy), Removable::default());
+    let (ns, Spun(taken)) = replay(strands, on, (&none, 0), Spun(0.0));
+    let (asleep, _) = replay(strands, on, (&none, SPINNING), Nobody);
+    let costs = (ns - asleep) * f64::from(processors);
+    (ns > asleep * SPINNING_COSTS && taken > 0.0).then(|| (costs / taken).min(1.0))
+}
+
+/// Adds up what contexts that spin take from others, ns.
+struct Spun(f64);
+
+impl Watch for Spun {
+    fn spins(&mut self, _context: u32, ns: f64) {
+        self.0 += ns;
     }
 }
 
@@ -457,4 +490,13 @@ fn sort(losses: &mut [Row]) {
         let largest = b.ns.cmp(&a.ns).then(a.cause.cmp(&b.cause));
         given.then(gain(b).total_cmp(&gain(a))).then(largest)
     });
+    // Nobody would spin without the waits: what brings as much and makes others wait comes first.
+    let gain = |row: &Row| row.mended.first().copied().unwrap_or(1.0) - 1.0;
+    if let [first, second, ..] = losses
+        && first.cause == Loss::Spinning
+        && gain(second) >= gain(first) * AS_MUCH
+        && second.share >= SOME_SHARE
+    {
+        losses.swap(0, 1);
+    }
 }

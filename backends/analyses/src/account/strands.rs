@@ -127,6 +127,13 @@ impl LeftOut {
 pub(super) type Numbers = FxHashMap<ContextId, u32>;
 
 impl Strands {
+    /// Spinning costs nothing.
+    pub(super) fn nobody_spins(&mut self) {
+        for wait in &mut self.waits {
+            wait.spins = false;
+        }
+    }
+
     /// A context waits for nothing on a processor if its thread executes other contexts meanwhile.
     pub(super) fn spin_no_more(&mut self, contexts: &[Context]) {
         let mut lives: FxHashMap<ExecutorId, Vec<usize>> = FxHashMap::default();

@@ -278,12 +278,14 @@ impl<W: Watch> Replay<'_, W> {
         let spinners = self.running.iter().flatten().filter(|on| on.spins()).count();
         // Of those that are ready, some only want to spin.
         let wanted = self.queued > self.spinning - spinners;
-        let (mut idle, mut helped) = (self.spare, 0);
+        // Who spins could help, too.
+        let (mut idle, mut helping, mut helped) = (self.spare, self.spare, 0);
         for on in &self.running {
             idle += u32::from(on.is_none_or(|on| on.spins() && !wanted));
+            helping += u32::from(on.is_none_or(|on| on.spins()));
             helped += u32::from(on.is_some_and(|on| on.helped));
         }
-        let more = f64::from(idle) / f64::from(helped.max(1));
+        let more = f64::from(helping) / f64::from(helped.max(1));
         let rate = |on: &Running| if on.helped { 1.0 + more } else { 1.0 };
         let works = |on: &&Running| !on.spins();
         let ends = self.running.iter().flatten().filter(works).map(|on| on.left / rate(on));
