@@ -1,24 +1,20 @@
-//! Inserts the code that a function's plan asks for.
+//! Writes at the cursor, for the code that a function's plan asks for.
 //!
 //! The cursor is an alloca while code is inserted and becomes SSA registers at the end. It is in
 //! thread-local storage whenever other code of the thread may run: stored before boundary calls,
 //! returns and unwinding, loaded at entry, after boundary calls and in landing pads.
 
-use contech_trace::abi::{ADDRESS_BYTES, ID_BYTES, MASK_BYTES};
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::ContextRef;
 use inkwell::module::Module;
 use inkwell::types::IntType;
 use inkwell::values::{
-    BasicValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue,
-    PointerValue,
+    BasicValue, FunctionValue, GlobalValue, InstructionValue, IntValue, PointerValue,
 };
 
-use crate::carry::Carried;
 use crate::ir;
 use crate::memop::Value;
-use crate::plan::{BlockPlan, FunctionPlan, Piece};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Targets<'m> {
@@ -28,23 +24,6 @@ pub(crate) struct Targets<'m> {
     pub(crate) limit: PointerValue<'m>,
     /// The function that a check calls when the buffer is full.
     pub(crate) flush: FunctionValue<'m>,
-}
-
-/// Instruments one function.
-pub(crate) fn emit<'m>(
-    module: &Module<'m>,
-    f: FunctionValue<'m>,
-    plan: &FunctionPlan<'m>,
-    targets: Targets<'m>,
-    carried: Carried<'m>,
-) -> Result<(), String> {
-    let writer = Writer::new(module, f, targets)?;
-    let cursor = writer.cursor;
-    let mut emitter = Emitter { writer, carried };
-    emitter.function(plan).map_err(text)?;
-    emitter.writer.finish_checks().map_err(text)?;
-    ir::promote(&[cursor]);
-    Ok(())
 }
 
 pub(crate) fn text(e: BuilderError) -> String {
@@ -210,89 +189,4 @@ impl<'m> Writer<'m> {
         let next = call.try_as_basic_value().expect_basic("flush returns the cursor");
         self.builder.build_store(self.cursor, next).map(drop)
     }
-}
-
-struct Emitter<'m> {
-    writer: Writer<'m>,
-    carried: Carried<'m>,
-}
-
-impl<'m> Emitter<'m> {
-    fn function(&mut self, plan: &FunctionPlan<'m>) -> Built {
-        for block in &plan.blocks {
-            // Whether the cursor in the register may differ from the one in thread-local storage.
-            let mut dirty = true;
-            for n in block.pieces.clone() {
-                let piece = &plan.pieces[n];
-                if let Some(from) = piece.found_in(self.carried) {
-                    dirty = from.is_some();
-                    let through = dirty || self.carried.argument.is_some();
-                    if n == block.pieces.start || through || !leaves(piece) {
-                        self.writer.reload(piece.start, from)?;
-                    }
-                }
-                dirty |= self.piece(piece)?;
-                if piece.ends_with_call() {
-                    let slot = piece.left_in(self.carried);
-                    if dirty || slot.is_some() {
-                        self.writer.sync(piece.last, slot)?;
-                    }
-                }
-            }
-            self.end(block, dirty)?;
-        }
-        Ok(())
-    }
-
-    /// Room check and record of one piece. Returns whether the cursor moved.
-    fn piece(&mut self, piece: &Piece<'m>) -> Built<bool> {
-        if piece.silent {
-            return Ok(false);
-        }
-        if piece.check {
-            self.writer.builder.position_before(&piece.start);
-            self.writer.check()?;
-        }
-        let bytes =
-            |value| if matches!(value, Value::Mask(_)) { MASK_BYTES } else { ADDRESS_BYTES };
-        let ops = piece.ops.iter();
-        let values = ops.flat_map(|op| op.values.iter().map(|v| (op.inst, *v, bytes(*v) as u64)));
-        let (base, at) = self.writer.values(values)?;
-        self.writer.builder.position_before(&piece.last);
-        let base = match base {
-            Some(base) => base,
-            None => self.writer.load_cursor()?,
-        };
-        // The code stores the whole address, of which 4 bytes count: `lea ids+k(%rip); mov`. A
-        // truncated constant would cost one addition more.
-        self.writer.put(base, at, self.writer.id(u64::from(piece.id)))?;
-        self.writer.advance(base, at + ID_BYTES as u64)?;
-        Ok(true)
-    }
-
-    fn end(&mut self, block: &BlockPlan<'m>, dirty: bool) -> Built {
-        if block.check_at_end {
-            self.writer.builder.position_before(&block.terminator);
-            self.writer.check()?;
-        }
-        match block.terminator.get_opcode() {
-            InstructionOpcode::Return if self.carried.argument.is_some() => {
-                self.writer.sync(block.terminator, self.carried.argument)
-            }
-            InstructionOpcode::Return | InstructionOpcode::Resume if dirty => {
-                self.writer.sync(block.terminator, None)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Whether nothing after the call needs the cursor: the caller returns at once, or the call never
-/// comes back.
-fn leaves(piece: &Piece<'_>) -> bool {
-    piece.silent
-        && matches!(
-            piece.last.get_opcode(),
-            InstructionOpcode::Return | InstructionOpcode::Unreachable
-        )
 }

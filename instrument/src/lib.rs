@@ -16,15 +16,14 @@
 //! ```
 //!
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
-//! `plan` decides what each function records and `check` where it checks for room; `carry` hands
-//! the cursor through calls; `emit` inserts the code; `online` inserts the hooks of the on-line
-//! profiler; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic
+//! `plan` cuts each function into what it records; `fast` decides about the form and inserts the
+//! code, which `emit` writes; `carry` hands the cursor through calls; `online` inserts the hooks of
+//! the on-line profiler; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic
 //! operations in order; `source` finds lines; `graphs` orders blocks; `ir` wraps LLVM.
 
 mod atomics;
 mod callee;
 mod carry;
-mod check;
 mod clib;
 mod descriptor;
 mod emit;

@@ -9,7 +9,6 @@ use inkwell::values::{FunctionValue, GlobalValue, InstructionValue};
 
 use crate::atomics::Order;
 use crate::carry::{Carried, Carry};
-use crate::emit;
 use crate::fast::{self, Fast, Globals};
 use crate::ir;
 use crate::known;
@@ -18,7 +17,7 @@ use crate::options::Options;
 use crate::plan::{self, Cut, End, FunctionPlan, Piece, Unrecorded};
 use crate::select::{Choice, MARK, Selector};
 use crate::source::{self, Inlining};
-use crate::{atomics, callee, check, clib, descriptor, x86};
+use crate::{atomics, callee, clib, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed. `before_link` says that the module will be
 /// optimised again when it is linked.
@@ -198,15 +197,14 @@ fn record<'m>(
     };
     let mut paths = 0u32;
     let mut inlining = Inlining::default();
-    // For each function in fast form the index of its first path.
-    let (mut plans, mut fasts) = (Vec::new(), Vec::new());
+    // The forms, with the index of the first path of each fast one.
+    let (mut plans, mut forms) = (Vec::new(), Vec::new());
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
         let cut = prepare(module, *f, (order, true), slot, &mut inlining)?;
         let analysis = if options.fast { fast::open(*f, &cut) } else { Err("asked for") };
         let mut plan = cut.plan(&carry);
-        check::place(&mut plan);
         for piece in plan.pieces.iter_mut().filter(|p| !p.silent) {
             piece.id = u32::try_from(table.blocks.len()).map_err(|_| TOO_MANY)?;
             table.blocks.push(block(index, piece, options));
@@ -215,23 +213,21 @@ fn record<'m>(
             *unrecorded.entry(reason.clone()).or_default() += n;
         }
         let fast = analysis.and_then(|analysis| Fast::of(&plan, &analysis, globals));
-        if options.explain {
-            match &fast {
-                Ok(fast) => fast.explain(&ir::name(*f), &plan),
-                Err(why) => plan.explain(&ir::name(*f), why),
-            }
-        }
-        let fast = match fast {
-            Ok(fast) => {
-                table.fast.push(fast.table(&plan, index, paths));
-                let first_path = u64::from(paths);
-                paths = paths.checked_add(fast.path_count()).ok_or(TOO_MANY)?;
-                Some((first_path, fast))
-            }
-            Err(_) => None,
+        let (fast, why) = match fast {
+            Ok(fast) => (fast, None),
+            Err(why) => (Fast::naive(&plan), Some(why)),
         };
+        if options.explain {
+            fast.explain(&ir::name(*f), &plan, why);
+        }
+        let mut first_path = None;
+        if why.is_none() {
+            table.fast.push(fast.table(&plan, index, paths));
+            first_path = Some(u64::from(paths));
+            paths = paths.checked_add(fast.path_count()).ok_or(TOO_MANY)?;
+        }
         plans.push(plan);
-        fasts.push(fast);
+        forms.push((fast, first_path));
     }
     table.inlined = inlining.calls;
     let blocks = table.blocks.len() as u64;
@@ -242,16 +238,13 @@ fn record<'m>(
     drop_attributes(module, &plans);
     let targets = descriptor::targets(module, count.max(1));
     let check_targets = options.check.then(|| descriptor::check_targets(module, targets));
-    for ((f, plan), fast) in chosen.iter().zip(&plans).zip(fasts) {
-        let carried = carry.of(*f);
-        match fast {
-            Some((path, fast)) => {
-                fast::emit::emit(module, *f, plan, &fast, targets, blocks + path, carried)?;
-            }
-            None => emit::emit(module, *f, plan, targets, carried)?,
-        }
+    for ((f, plan), (form, first_path)) in chosen.iter().zip(&plans).zip(forms) {
+        // The ids of the naive form are those of the blocks.
+        let first = first_path.map_or(0, |path| blocks + path);
+        fast::emit::emit(module, *f, plan, &form, (targets, first), carry.of(*f))?;
         if let Some(targets) = check_targets {
-            emit::emit(module, *f, plan, targets, Carried::default())?;
+            let naive = Fast::naive(plan);
+            fast::emit::emit(module, *f, plan, &naive, (targets, 0), Carried::default())?;
         }
     }
     Ok((targets.ids, u64::from(count)))

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use contech_plain::say;
 use contech_program::MemOp;
 use contech_trace::abi::{ID_BYTES, MAX_RECORD};
-use contech_trace::table::{BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_RETURN};
+use contech_trace::table::{
+    BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN,
+};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
@@ -59,8 +60,6 @@ pub(crate) struct Piece<'m> {
     /// The piece writes nothing: it is the rest of a basic block after a call, with only a branch
     /// or return in it, or a block that the pass added on an edge.
     pub(crate) silent: bool,
-    /// Room must be checked before the piece (`check`).
-    pub(crate) check: bool,
     /// The piece ends with a call that takes the cursor and hands it back (`carry`).
     pub(crate) carries: bool,
     pub(crate) entered: Entered,
@@ -123,8 +122,6 @@ pub(crate) struct BlockPlan<'m> {
     pub(crate) pieces: Range<usize>,
     /// Indices into [`FunctionPlan::blocks`].
     pub(crate) successors: Vec<usize>,
-    /// Room must be checked before the terminator (`check`).
-    pub(crate) check_at_end: bool,
 }
 
 /// A function; its blocks are in reverse post-order from the entry.
@@ -133,32 +130,6 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) blocks: Vec<BlockPlan<'m>>,
     pub(crate) pieces: Vec<Piece<'m>>,
     pub(crate) unrecorded: Unrecorded,
-}
-
-impl FunctionPlan<'_> {
-    /// Prints one line for a function that records in naive form, for `--contech-explain`.
-    pub(crate) fn explain(&self, name: &str, why: &str) {
-        let written = self.pieces.iter().filter(|p| !p.silent);
-        let (mut blocks, mut ops, mut bytes, mut checks) = (0, 0, 0, 0);
-        for piece in written {
-            blocks += 1;
-            ops += piece.ops.len();
-            bytes += piece.bytes();
-            checks += usize::from(piece.check);
-        }
-        checks += self.blocks.iter().filter(|b| b.check_at_end).count();
-        say!(
-            "contech: {name}: naive form ({why}): {blocks} blocks, {ops} memory operations, {bytes} bytes if each block runs once, {checks} room checks"
-        );
-        self.explain_unrecorded(name);
-    }
-
-    /// Prints one line per reason why something is not recorded.
-    pub(crate) fn explain_unrecorded(&self, name: &str) {
-        for (reason, n) in &self.unrecorded {
-            say!("contech: {name}: not recorded: {reason} ({n} x)");
-        }
-    }
 }
 
 /// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
@@ -246,11 +217,13 @@ impl<'m> Cut<'m> {
                 terminator,
                 pieces: first..plan.pieces.len(),
                 successors,
-                check_at_end: false,
             });
         }
-        for (block, entered) in plan.blocks.iter().zip(entered) {
+        for (i, (block, entered)) in plan.blocks.iter().zip(entered).enumerate() {
             plan.pieces[block.pieces.start].entered = entered;
+            for s in block.successors.iter().filter(|s| **s <= i) {
+                plan.pieces[plan.blocks[*s].pieces.start].flags |= BLOCK_LOOP_HEADER;
+            }
         }
         if let Some(first) = plan.pieces.first_mut() {
             first.entered = Entered::Start;
@@ -406,7 +379,6 @@ fn open(inst: InstructionValue<'_>, flags: u8) -> Piece<'_> {
         line: Line::default(),
         ir_ops: 0,
         silent: false,
-        check: false,
         carries: false,
         entered: Entered::Branch,
         id: 0,

@@ -31,8 +31,7 @@ pub(crate) fn emit<'m>(
     f: FunctionValue<'m>,
     plan: &FunctionPlan<'m>,
     fast: &Fast,
-    targets: Targets<'m>,
-    first_path: u64,
+    (targets, first_path): (Targets<'m>, u64),
     carried: Carried<'m>,
 ) -> Result<(), String> {
     let ends = split_edges(plan, fast)?;
@@ -104,12 +103,14 @@ impl<'m> Emitter<'_, 'm> {
                 continue;
             }
             let (edges, piece) = (&fast.paths.edges[n], &self.plan.pieces[n]);
-            if node.fresh {
-                self.writer.builder.position_before(&piece.start);
-                if let Some(from) = piece.found_in(self.carried) {
-                    self.writer.reload(piece.start, from)?;
-                }
+            self.writer.builder.position_before(&piece.start);
+            if let Some(from) = piece.found_in(self.carried) {
+                self.writer.reload(piece.start, from)?;
+            }
+            if fast.checks.before.contains(&n) {
                 self.writer.check()?;
+            }
+            if node.fresh {
                 self.set_path(n)?;
             }
             self.records(n, &fast.choice.records[n])?;
@@ -179,12 +180,12 @@ impl<'m> Emitter<'_, 'm> {
 
     /// Stores the leaves of a node.
     fn records(&mut self, n: usize, records: &[Record]) -> Built {
-        let (piece, node) = (&self.plan.pieces[n], &self.fast.graph.nodes[n]);
+        let piece = &self.plan.pieces[n];
         // All places are found before anything is inserted, because several leaves may follow one
         // instruction.
-        let place = |r: &Record| match r.source.operand().instruction() {
-            Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(piece.last),
-            _ => piece.start,
+        let place = |r: &Record| match r.after.and_then(|after| after.instruction()) {
+            Some(i) => i.get_next_instruction().unwrap_or(piece.last),
+            None => piece.start,
         };
         let places: Vec<_> = records.iter().map(place).collect();
         let values = records.iter().zip(grouped(&places));

@@ -60,8 +60,11 @@ pub(crate) struct Loop {
 }
 
 impl Graph {
-    /// Builds the graph of a function.
-    pub(crate) fn build<'m>(plan: &FunctionPlan<'m>, analysis: &Analysis<'m>) -> Option<Self> {
+    /// Builds the graph of a function, with its loops if they are analysed.
+    pub(crate) fn build<'m>(
+        plan: &FunctionPlan<'m>,
+        analysis: Option<&Analysis<'m>>,
+    ) -> Option<Self> {
         let n = plan.pieces.len();
         let mut graph = Graph {
             nodes: Vec::with_capacity(n),
@@ -80,7 +83,8 @@ impl Graph {
                 graph.nodes[s].predecessors.push(i);
             }
         }
-        for (l, raw) in analysis.loops().into_iter().enumerate() {
+        let loops = analysis.map(Analysis::loops).unwrap_or_default();
+        for (l, raw) in loops.into_iter().enumerate() {
             let header = blocks.get(&raw.header)?.pieces.start;
             let preheader = blocks.get(&raw.preheader).map(|b| b.pieces.end - 1);
             graph.header_of[header] = Some(l);
@@ -103,9 +107,10 @@ impl Graph {
         &mut self,
         plan: &FunctionPlan<'m>,
         block: &BlockPlan<'m>,
-        analysis: &Analysis<'m>,
+        analysis: Option<&Analysis<'m>>,
     ) {
-        let (in_loop, frequency) = (analysis.loop_of(block.bb), analysis.frequency(block.bb));
+        let in_loop = analysis.and_then(|analysis| analysis.loop_of(block.bb));
+        let frequency = analysis.map_or(1.0, |analysis| analysis.frequency(block.bb));
         for n in block.pieces.clone() {
             let piece = &plan.pieces[n];
             let fresh = piece.entered != Entered::Branch;

@@ -18,7 +18,8 @@ mod facts;
 use std::collections::HashMap;
 
 use contech_program::path::Expr;
-use inkwell::values::PointerValue;
+use contech_trace::abi::{ADDRESS_BYTES, MASK_BYTES};
+use inkwell::values::{InstructionValue, PointerValue};
 
 use self::chooser::Chooser;
 use self::facts::{Facts, Uses};
@@ -28,6 +29,7 @@ use super::graph::Graph;
 use super::scev::Analysis;
 use crate::ir::Operand;
 use crate::memop::Value;
+use crate::plan::Piece;
 
 /// A function with more leaf bytes in one node stays in the naive form.
 pub(crate) const MAX_NODE_BYTES: usize = 3500;
@@ -38,9 +40,20 @@ pub(crate) struct Record {
     pub(crate) slot: u32,
     pub(crate) source: Value,
     pub(crate) width: u8,
-    /// The leaf is written before the first instruction of the basic block whose position is at
-    /// least this.
-    pub(crate) order: u32,
+    /// The leaf is written behind this instruction, or else at the beginning of the node.
+    pub(crate) after: Option<Operand>,
+    /// Position in the basic block before which it is not known.
+    order: u32,
+}
+
+impl Record {
+    /// An operand of the naive form, which is written in front of its instruction.
+    pub(crate) fn naive(piece: &Piece<'_>, inst: InstructionValue<'_>, source: Value) -> Self {
+        let before = inst.get_previous_instruction().filter(|_| inst != piece.start);
+        let bytes = if matches!(source, Value::Mask(_)) { MASK_BYTES } else { ADDRESS_BYTES };
+        let width = u8::try_from(bytes).expect("a small constant");
+        Record { slot: 0, source, width, after: before.map(|i| Operand::of(&i)), order: 0 }
+    }
 }
 
 /// What the pass chose.

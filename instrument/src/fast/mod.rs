@@ -1,16 +1,18 @@
 //! The fast form of a function: path ids and leaf values instead of block ids and addresses.
 //! `contech_trace::fast` says what they mean. `scev` asks LLVM, `graph` has the pieces as nodes,
 //! `collapse` decides about loops, `leaves` decides what is recorded where, `paths` numbers the
-//! segments' paths, `emit` inserts the code.
+//! segments' paths, `checks` says where room is checked, `emit` inserts the code.
+//!
+//! The naive form is made of the same parts: each piece is a segment with one path, whose id is the
+//! block's, and records its operands.
 
+mod checks;
 mod collapse;
 pub(crate) mod emit;
 mod graph;
 mod leaves;
 mod paths;
 mod scev;
-
-use std::collections::HashSet;
 
 use contech_plain::say;
 use contech_program::BlockId;
@@ -19,10 +21,11 @@ use contech_trace::fast as table;
 use contech_trace::fast::FastFunction;
 use inkwell::values::FunctionValue;
 
+use self::checks::Checks;
 use self::collapse::Shape;
 use self::graph::Graph;
 pub(crate) use self::leaves::Globals;
-use self::leaves::{Choice, MAX_NODE_BYTES};
+use self::leaves::{Choice, MAX_NODE_BYTES, Record};
 use self::paths::{Paths, To};
 pub(crate) use self::scev::Analysis;
 use self::scev::Sym;
@@ -39,8 +42,7 @@ pub(crate) struct Fast {
     shapes: Vec<Shape>,
     choice: Choice,
     paths: Paths,
-    /// The cut edges (source and target node) with a check for room.
-    checked: HashSet<(usize, usize)>,
+    checks: Checks,
 }
 
 /// Asks LLVM about a function. May add blocks around loops.
@@ -89,7 +91,7 @@ impl Fast {
         analysis: &Analysis<'m>,
         globals: &mut Globals<'m>,
     ) -> Result<Self, &'static str> {
-        let graph = Graph::build(plan, analysis).ok_or("control flow not understood")?;
+        let graph = Graph::build(plan, Some(analysis)).ok_or("control flow not understood")?;
         let operands = operands(plan, analysis);
         let shapes = collapse::shapes(&graph, analysis, &operands);
         let choice = leaves::choose(&graph, analysis, &shapes, &operands, globals);
@@ -99,8 +101,24 @@ impl Fast {
             return Err("a block with very many values to record");
         }
         let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
-        let checked = paths::checked_cuts(&graph, &paths);
-        Ok(Fast { graph, shapes, choice, paths, checked })
+        let checks = Checks::of_paths(&graph, &paths);
+        Ok(Fast { graph, shapes, choice, paths, checks })
+    }
+
+    /// The naive form of a function.
+    pub(crate) fn naive(plan: &FunctionPlan<'_>) -> Self {
+        let graph =
+            Graph::build(plan, None).expect("only a loop may have a block that is not here");
+        let of_piece = |piece: &Piece<'_>| {
+            let ops = piece.ops.iter();
+            let values = ops.flat_map(|op| op.values.iter().map(|v| (op.inst, *v)));
+            values.map(|(inst, value)| Record::naive(piece, inst, value)).collect()
+        };
+        let records = plan.pieces.iter().map(of_piece).collect();
+        let paths = Paths::naive(plan);
+        let checks = Checks::of_pieces(&graph, plan, &paths.own);
+        let choice = Choice { records, ..Choice::default() };
+        Fast { graph, shapes: Vec::new(), choice, paths, checks }
     }
 
     pub(crate) fn path_count(&self) -> u32 {
@@ -147,16 +165,28 @@ impl Fast {
         }
     }
 
-    /// Prints one line for `--contech-explain`, and one per loop.
-    pub(crate) fn explain(&self, name: &str, plan: &FunctionPlan<'_>) {
+    /// Prints one line for `--contech-explain`, and one per loop. `naive` says why the form is the
+    /// naive one.
+    pub(crate) fn explain(&self, name: &str, plan: &FunctionPlan<'_>, naive: Option<&str>) {
         let leaves: usize = self.choice.records.iter().map(Vec::len).sum();
-        say!(
-            "contech: {name}: fast form: {} nodes, {} segment starts, {} paths, {leaves} leaves",
-            self.graph.nodes.len(),
-            self.paths.starts.len(),
-            self.path_count(),
-        );
-        plan.explain_unrecorded(name);
+        if let Some(why) = naive {
+            let written = plan.pieces.iter().filter(|p| !p.silent);
+            let (blocks, ops) = written.fold((0, 0), |(n, ops), p| (n + 1, ops + p.ops.len()));
+            let (bytes, checks) = (self.paths.own.iter().sum::<usize>(), self.checks.count());
+            say!(
+                "contech: {name}: naive form ({why}): {blocks} blocks, {ops} memory operations, {bytes} bytes if each block runs once, {checks} room checks"
+            );
+        } else {
+            say!(
+                "contech: {name}: fast form: {} nodes, {} segment starts, {} paths, {leaves} leaves",
+                self.graph.nodes.len(),
+                self.paths.starts.len(),
+                self.path_count(),
+            );
+        }
+        for (reason, n) in &plan.unrecorded {
+            say!("contech: {name}: not recorded: {reason} ({n} x)");
+        }
         for (l, shape) in self.shapes.iter().enumerate() {
             let header = &plan.pieces[self.graph.loops[l].header];
             let line = crate::source::line(header.last);

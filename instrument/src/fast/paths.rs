@@ -1,15 +1,14 @@
-//! Segments: where they start and are cut, the numbers of their paths (Ball and Larus, MICRO 1996),
-//! and where room is checked.
+//! Segments: where they start and are cut, and the numbers of their paths (Ball and Larus, MICRO
+//! 1996).
 
-use std::collections::HashSet;
-
-use contech_trace::abi::{COUNT_BYTES, ID_BYTES, MAX_UNCHECKED};
+use contech_trace::abi::{COUNT_BYTES, ID_BYTES};
 use contech_trace::fast::{LoopStep, Start};
 
 use super::collapse::{Collapsed, Shape};
 use super::graph::Graph;
 use super::index;
 use crate::graphs;
+use crate::plan::{FunctionPlan, Piece};
 
 /// Most paths that one start may have.
 const MAX_PATHS: u64 = 4096;
@@ -71,6 +70,19 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// Each piece is a segment, whose only path has the number of its block.
+    pub(crate) fn naive(plan: &FunctionPlan<'_>) -> Self {
+        let end = |from| Out { to: To::End, increment: 0, step: LoopStep::None, from };
+        let pieces = plan.pieces.iter().enumerate();
+        let edges = pieces.map(|(n, piece)| Vec::from_iter((!piece.silent).then(|| end(n))));
+        Paths {
+            edges: edges.collect(),
+            starts: Vec::new(),
+            sums: plan.pieces.iter().map(|piece| Sum::Is(piece.id)).collect(),
+            own: plan.pieces.iter().map(Piece::bytes).collect(),
+        }
+    }
+
     /// The base of the start at a node.
     pub(crate) fn base(&self, node: usize, resumes: Option<usize>) -> Option<u32> {
         let same = |s: &&Start| s.node == index(node) && s.resumes == resumes.map(index);
@@ -281,66 +293,4 @@ fn meet(a: Sum, b: Sum) -> Sum {
         (Sum::Is(x), Sum::Is(y)) if x == y => a,
         _ => Sum::Varies,
     }
-}
-
-/// The cut edges on which the buffer's room is checked: source and target node.
-///
-/// Every fresh start of a segment has a check, since the callee or caller may have left the cursor
-/// at the limit. A cut edge needs a check only where a cycle has no fresh start, or where a path
-/// from check to check would write more than the slack.
-pub(crate) fn checked_cuts(graph: &Graph, paths: &Paths) -> HashSet<(usize, usize)> {
-    let n = graph.nodes.len();
-    let mut checked = HashSet::new();
-    let component = components(graph, paths);
-    for (from, edges) in paths.edges.iter().enumerate() {
-        for e in edges {
-            if let To::Cut(to) = e.to
-                && !graph.nodes[from].fresh
-                && !graph.nodes[to].fresh
-                && component[from] == component[to]
-            {
-                checked.insert((from, to));
-            }
-        }
-    }
-    // The most bytes written since the last check, at the start of each node. Every cycle now has a
-    // check and no check is taken back, so the values settle.
-    let mut before = vec![0usize; n];
-    loop {
-        let mut changed = false;
-        for from in 0..n {
-            let written = if graph.nodes[from].fresh { 0 } else { before[from] } + paths.own[from];
-            for e in &paths.edges[from] {
-                let (to, bytes) = match e.to {
-                    To::Node(to) => (to, written),
-                    To::Cut(to) if checked.contains(&(from, to)) => (to, 0),
-                    To::Cut(to) => (to, written + ID_BYTES),
-                    To::End | To::Leave(_) | To::LoopCut(_) => continue,
-                };
-                // The rest of a segment fits into the slack, and so does the buffer it is in.
-                if matches!(e.to, To::Cut(_)) && bytes > MAX_UNCHECKED / 4 {
-                    changed |= checked.insert((from, to));
-                } else if bytes > before[to] {
-                    before[to] = bytes;
-                    changed = true;
-                }
-            }
-        }
-        if !changed {
-            return checked;
-        }
-    }
-}
-
-/// The strongly connected components of the graph without its fresh starts.
-fn components(graph: &Graph, paths: &Paths) -> Vec<usize> {
-    let edges = paths.edges.iter().enumerate().flat_map(|(from, edges)| {
-        edges.iter().filter_map(move |e| match e.to {
-            To::Node(to) | To::Cut(to) => Some((from, to)),
-            _ => None,
-        })
-    });
-    let fresh = |n: usize| graph.nodes[n].fresh;
-    let rest = edges.filter(|(from, to)| !fresh(*from) && !fresh(*to));
-    graphs::components(graph.nodes.len(), rest)
 }

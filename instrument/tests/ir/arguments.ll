@@ -12,7 +12,8 @@ define void @byval(ptr %p, ptr %q) {
 ; CHECK: store ptr %p, ptr [[B:%.*]], align 1
 ; CHECK: [[B6:%.*]] = getelementptr i8, ptr [[B]], i64 6
 ; CHECK: store ptr %q, ptr [[B6]], align 1
-; CHECK: getelementptr i8, ptr [[B]], i64 16
+; CHECK: [[B12:%.*]] = getelementptr i8, ptr [[B]], i64 12
+; CHECK: getelementptr i8, ptr [[B12]], i64 4
 ; CHECK: call void @callee
   call void @callee(ptr byval(%struct) %p, i32 1, ptr byval(i32) %q)
   ret void

@@ -23,10 +23,10 @@ entry:
 ; CHECK: [[C2:%.*]] = phi ptr [ [[C1]], %[[GO]] ], [ {{%.*}}, %{{.*}} ]
 ; CHECK-NOT: __contech_tls
 ; CHECK: store ptr %p, ptr [[C2]], align 1
+; CHECK-NEXT: [[C3:%.*]] = getelementptr i8, ptr [[C2]], i64 6
 ; CHECK-NEXT: %v = load i32, ptr %p
-; CHECK: [[C3:%.*]] = getelementptr i8, ptr [[C2]], i64 6
-; CHECK-NEXT: store ptr getelementptr (i8, ptr @__contech_ids, i64 1), ptr [[C3]], align 1
-; CHECK-NEXT: [[C4:%.*]] = getelementptr i8, ptr [[C2]], i64 10
+; CHECK: store ptr getelementptr (i8, ptr @__contech_ids, i64 1), ptr [[C3]], align 1
+; CHECK-NEXT: [[C4:%.*]] = getelementptr i8, ptr [[C3]], i64 4
 ; CHECK: icmp uge ptr [[C4]], {{%.*}}
 loop:
   %i = phi i64 [ 0, %entry ], [ %i1, %loop ]

@@ -10,7 +10,7 @@ define i32 @catches(i1 %c) personality ptr @__gxx_personality_v0 {
 ; CHECK-NEXT: to label %[[EDGE:.*]] unwind label %pad
 ; CHECK: [[EDGE]]:
 ; CHECK-NEXT: load ptr, ptr @__contech_tls
-; CHECK-NEXT: br label %join
+; CHECK: br label %join
 ; CHECK: pad:
 ; CHECK-NEXT: landingpad
 ; CHECK-NEXT: cleanup

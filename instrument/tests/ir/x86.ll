@@ -19,7 +19,8 @@ define <4 x float> @load(ptr %p, <4 x i32> %m) {
 ; CHECK: [[B:%.*]] = bitcast <4 x i1> [[M]] to i4
 ; CHECK: [[W:%.*]] = zext i4 [[B]] to i64
 ; CHECK: store i64 [[W]], ptr
-; CHECK-NEXT: call <4 x float> @llvm.x86.avx.maskload.ps(ptr %p, <4 x i32> %m)
+; CHECK-NEXT: getelementptr i8, ptr {{%.*}}, i64 14
+; CHECK-NEXT: %v = call <4 x float> @llvm.x86.avx.maskload.ps(ptr %p, <4 x i32> %m)
   %v = call <4 x float> @llvm.x86.avx.maskload.ps(ptr %p, <4 x i32> %m)
   ret <4 x float> %v
 }

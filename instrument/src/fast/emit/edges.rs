@@ -93,7 +93,11 @@ impl<'m> Emitter<'_, 'm> {
                 let piece = &self.plan.pieces[n];
                 self.writer.builder.position_before(&piece.last);
                 self.id(n, e.increment)?;
-                if piece.last.get_opcode() != InstructionOpcode::IndirectBr {
+                if self.fast.checks.behind.contains(&n) {
+                    self.writer.check()?;
+                }
+                let leaves = self.fast.graph.nodes[n].ends;
+                if leaves && piece.last.get_opcode() != InstructionOpcode::IndirectBr {
                     self.writer.sync(piece.last, piece.left_in(self.carried))?;
                 }
                 return Ok(());
@@ -111,7 +115,7 @@ impl<'m> Emitter<'_, 'm> {
             self.writer.builder.build_store(self.path, path)?;
         }
         if matches!(e.to, To::Cut(_)) {
-            if self.fast.checked.contains(&(n, t)) {
+            if self.fast.checks.edges.contains(&(n, t)) {
                 self.writer.check()?;
             }
             self.set_path(t)?;

@@ -240,10 +240,12 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
             Some(p) if p.node == node => p.order + 1,
             _ => 0,
         };
+        let known_here = order > self.graph.nodes[node].first_order;
         self.records[node].push(Record {
             slot: u32::try_from(slot).unwrap_or(u32::MAX),
             source,
             width,
+            after: known_here.then_some(source.operand()),
             order,
         });
         slot
