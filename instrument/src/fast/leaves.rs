@@ -8,9 +8,8 @@
 //! invariant in loops without boundary calls are recorded before the outermost of these loops.
 //!
 //! What is cheapest for an operand may not be for those after it: an address in an array is cheaper
-//! than array and index, which serve the next access, too. So the pass is made twice, once with
-//! operands that pay for all they need and once with operands that share the cost with those that
-//! could use the same leaf, and the better choice is taken.
+//! than array and index, which serve the next access, too. So operands share the cost of a leaf
+//! with those that could use it, too.
 
 mod chooser;
 mod facts;
@@ -22,7 +21,7 @@ use contech_trace::abi::{ADDRESS_BYTES, MASK_BYTES};
 use inkwell::values::{InstructionValue, PointerValue};
 
 use self::chooser::Chooser;
-use self::facts::{Facts, Uses};
+use self::facts::Facts;
 use super::Operands;
 use super::collapse::Shape;
 use super::graph::Graph;
@@ -68,15 +67,6 @@ pub(crate) struct Choice {
     pub(crate) counts: Vec<Option<Expr>>,
 }
 
-impl Choice {
-    /// Expected bytes of leaves in a call of the function.
-    fn bytes(&self, graph: &Graph) -> f64 {
-        let of = |records: &Vec<Record>| records.iter().map(|r| f64::from(r.width)).sum::<f64>();
-        let nodes = self.records.iter().zip(&graph.nodes);
-        nodes.map(|(records, node)| of(records) * node.frequency).sum()
-    }
-}
-
 /// The globals of the module that expressions name.
 #[derive(Debug, Default)]
 pub(crate) struct Globals<'m> {
@@ -101,24 +91,7 @@ pub(crate) fn choose<'m>(
     operands: &[Operands],
     globals: &mut Globals<'m>,
 ) -> Choice {
-    let mut facts = Facts::new(analysis);
-    let uses = Uses::count(graph, operands, &mut facts);
-    let mut pass = |uses: Option<&Uses>, globals: &mut Globals<'m>| {
-        let chooser = Chooser::new(graph, &mut facts, uses, globals);
-        run(chooser, graph, shapes, operands)
-    };
-    // Which globals the module names depends on the choice that is taken.
-    let alone = pass(None, &mut Globals::default()).bytes(graph);
-    let shared = pass(Some(&uses), &mut Globals::default()).bytes(graph);
-    pass((shared < alone).then_some(&uses), globals)
-}
-
-fn run<'m>(
-    mut chooser: Chooser<'_, '_, 'm>,
-    graph: &Graph,
-    shapes: &[Shape],
-    operands: &[Operands],
-) -> Choice {
+    let mut chooser = Chooser::new(graph, Facts::new(analysis), operands, globals);
     let mut counts = vec![None; graph.loops.len()];
     let mut chosen = Vec::with_capacity(operands.len());
     for (node, operands) in operands.iter().enumerate() {

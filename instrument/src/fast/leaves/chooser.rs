@@ -7,6 +7,7 @@ use fixedbitset::FixedBitSet;
 
 use super::facts::{Facts, Uses, width};
 use super::{Globals, Record};
+use crate::fast::Operands;
 use crate::fast::collapse::Shape;
 use crate::fast::graph::Graph;
 use crate::fast::scev::Sym;
@@ -26,12 +27,11 @@ struct Slot {
 type Known = FixedBitSet;
 
 /// The state of the pass, which visits one node after the other.
-pub(super) struct Chooser<'a, 'b, 'm> {
+pub(super) struct Chooser<'a, 'm> {
     graph: &'a Graph,
-    facts: &'a mut Facts<'b, 'm>,
-    /// With these, an operand pays its share of a leaf that serves others, too; without, it pays
-    /// for all it needs.
-    uses: Option<&'a Uses>,
+    facts: Facts<'a, 'm>,
+    /// An operand pays its share of a leaf that serves others, too.
+    uses: Uses,
     slots: Vec<Slot>,
     by_base: HashMap<(u64, u32), Vec<usize>>,
     by_source: HashMap<(Value, u8), usize>,
@@ -44,15 +44,16 @@ pub(super) struct Chooser<'a, 'b, 'm> {
     globals: &'a mut Globals<'m>,
 }
 
-impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
+impl<'a, 'm> Chooser<'a, 'm> {
     /// The state before the first node.
     pub(super) fn new(
         graph: &'a Graph,
-        facts: &'a mut Facts<'b, 'm>,
-        uses: Option<&'a Uses>,
+        mut facts: Facts<'a, 'm>,
+        operands: &[Operands],
         globals: &'a mut Globals<'m>,
     ) -> Self {
         let n = graph.nodes.len();
+        let uses = Uses::count(graph, operands, &mut facts);
         Self {
             graph,
             facts,
@@ -149,7 +150,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
                 let facts = self.facts.of(source);
                 let (width, _) = width(facts, source, need);
                 let here = self.graph.nodes[node].frequency;
-                let served = self.uses.map_or(0.0, |u| u.times(facts.base, node));
+                let served = self.uses.times(facts.base, node);
                 let share = if served > here { here / served } else { 1.0 };
                 cost += f64::from(width) * self.graph.nodes[at].frequency * share;
             }
