@@ -14,10 +14,11 @@ use crate::ir;
 use crate::known;
 use crate::online;
 use crate::options::Options;
-use crate::plan::{self, Cut, End, FunctionPlan, Piece, Unrecorded};
+use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::select::{Choice, MARK, Selector};
 use crate::source::{self, Inlining};
-use crate::{atomics, callee, clib, descriptor, x86};
+use crate::x86::{self, Prepared};
+use crate::{atomics, callee, clib, descriptor};
 
 /// Instruments the module. Returns whether it changed. `before_link` says that the module will be
 /// optimised again when it is linked.
@@ -109,10 +110,12 @@ fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
 /// Inserts the on-line profiler's hooks. Functions are prepared and cut as for a recording, so that
 /// operations are counted alike.
 fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
-    let mut inlining = Inlining::default();
-    let cut = |f: &FunctionValue<'m>| prepare(module, *f, (None, false), None, &mut inlining);
-    let plans = chosen.iter().map(cut).map(|cut| Ok(cut?.plan(&Carry::default())));
-    let plans = plans.collect::<Result<Vec<_>, String>>()?;
+    let (carry, mut inlining) = (Carry::default(), Inlining::default());
+    let plan = |f: &FunctionValue<'m>| {
+        let prepared = prepare(module, *f, (None, false), None)?;
+        Ok(FunctionPlan::new(module, *f, &prepared, &carry, &mut inlining))
+    };
+    let plans = chosen.iter().map(plan).collect::<Result<Vec<_>, String>>()?;
     drop_attributes(module, &plans);
     let log = online::Log::declare(module);
     for (f, plan) in chosen.iter().zip(&plans) {
@@ -121,15 +124,14 @@ fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), 
     Ok(())
 }
 
-/// Brings a function into the form that is recorded, and cuts it. `ours` are instructions and
-/// `blocks` are blocks that the program does not have.
+/// Brings a function into the form that is recorded. `ours` is an instruction that the program does
+/// not have.
 fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     (order, records): (Option<Order<'m>>, bool),
     ours: Option<InstructionValue<'m>>,
-    inlining: &mut Inlining,
-) -> Result<Cut<'m>, String> {
+) -> Result<Prepared<'m>, String> {
     ir::hoist_allocas(f);
     keep_frames(f);
     ir::fold_tail_returns(f);
@@ -137,15 +139,16 @@ fn prepare<'m>(
     if records {
         added.extend(ir::mark_waits(f, descriptor::runtime_fn(module, &TURN)));
     }
-    let edges = plan::separate_invoke_edges(f);
-    let mut prepared = x86::prepare(module, f);
+    let own = f.get_basic_block_iter().collect();
+    plan::separate_invoke_edges(f);
+    let mut prepared = Prepared { own, ..x86::prepare(module, f) };
     prepared.added.extend(added);
     prepared.added.extend(ours);
     if records {
         clib::prepare(module, f, &mut prepared)
             .map_err(|e| format!("cannot insert lengths: {e}"))?;
     }
-    Ok(Cut::new(module, f, &edges, &prepared, inlining))
+    Ok(prepared)
 }
 
 /// Forbids tail calls of the functions that the runtime intercepts. It tells the program's own
@@ -202,9 +205,9 @@ fn record<'m>(
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let cut = prepare(module, *f, (order, true), slot, &mut inlining)?;
-        let analysis = if options.fast { fast::open(*f, &cut) } else { Err("asked for") };
-        let mut plan = cut.plan(&carry);
+        let prepared = prepare(module, *f, (order, true), slot)?;
+        let analysis = if options.fast { fast::open(*f) } else { Err("asked for") };
+        let mut plan = FunctionPlan::new(module, *f, &prepared, &carry, &mut inlining);
         for piece in plan.pieces.iter_mut().filter(|p| !p.silent) {
             piece.id = u32::try_from(table.blocks.len()).map_err(|_| TOO_MANY)?;
             table.blocks.push(block(index, piece, options));

@@ -1,7 +1,7 @@
 //! What one function will record: its basic blocks, cut into pieces at boundary calls, with the
 //! memory operations of each piece. Planning reads the function and changes nothing.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use contech_program::MemOp;
@@ -133,65 +133,53 @@ pub(crate) struct FunctionPlan<'m> {
 }
 
 /// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
-/// back. Returns the added blocks.
-pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBlock<'m>> {
-    let mut predecessors: HashMap<BasicBlock<'m>, usize> = HashMap::new();
+/// back.
+pub(crate) fn separate_invoke_edges(f: FunctionValue<'_>) {
+    let mut predecessors: HashMap<BasicBlock<'_>, usize> = HashMap::new();
     for block in f.get_basic_block_iter() {
         for target in block.get_terminator().map(ir::successors).unwrap_or_default() {
             *predecessors.entry(target).or_default() += 1;
         }
     }
-    let mut added = HashSet::new();
     for block in f.get_basic_blocks() {
         let invoke = block.get_terminator().filter(|t| t.get_opcode() == InstructionOpcode::Invoke);
         if let Some(normal) = invoke.and_then(|invoke| ir::successors(invoke).first().copied())
             && predecessors.get(&normal).copied().unwrap_or(0) > 1
         {
-            added.extend(ir::split_edge(block, normal));
+            ir::split_edge(block, normal);
         }
     }
-    added
 }
 
-/// A function whose blocks are cut into pieces. Blocks with only a branch may then still be put on
-/// its edges.
-#[derive(Debug)]
-pub(crate) struct Cut<'m> {
-    f: FunctionValue<'m>,
-    pub(crate) blocks: HashMap<BasicBlock<'m>, Vec<Piece<'m>>>,
-    unrecorded: Unrecorded,
+/// Whether a call ends its piece.
+pub(crate) fn ends_piece(inst: InstructionValue<'_>, call: &Call) -> bool {
+    match inst.get_opcode() {
+        InstructionOpcode::Call => call.boundary().is_some(),
+        // An invoke can unwind, whatever it calls.
+        opcode => opcode == InstructionOpcode::Invoke,
+    }
 }
 
-impl<'m> Cut<'m> {
-    /// Cuts a function. `edges` are the blocks that [`separate_invoke_edges`] added; `prepared` says
-    /// what the function's x86 intrinsics access.
+impl<'m> FunctionPlan<'m> {
+    /// Cuts the blocks of a function into pieces. `prepared` says what was added to the function and
+    /// what its x86 intrinsics access; `carry` takes the cursor through calls.
     pub(crate) fn new(
         module: &Module<'m>,
         f: FunctionValue<'m>,
-        edges: &HashSet<BasicBlock<'m>>,
         prepared: &Prepared<'m>,
+        carry: &Carry<'m>,
         inlining: &mut Inlining,
     ) -> Self {
+        let order = reverse_post_order(f);
+        let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
         let (pieces, unrecorded) = (Vec::new(), Unrecorded::new());
         let mut cutter = Cutter { module, pieces, unrecorded, prepared, inlining, open: None };
-        let cut = |block| (block, cutter.cut(block, edges.contains(&block)));
-        let blocks = reverse_post_order(f).into_iter().map(cut).collect();
-        Cut { f, blocks, unrecorded: cutter.unrecorded }
-    }
-
-    /// The plan, in which the cursor is carried through calls.
-    pub(crate) fn plan(mut self, carry: &Carry<'m>) -> FunctionPlan<'m> {
-        let order = reverse_post_order(self.f);
-        let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-        let mut plan = FunctionPlan { unrecorded: self.unrecorded, ..FunctionPlan::default() };
+        let mut plan = FunctionPlan::default();
         let mut entered = vec![Entered::Branch; order.len()];
         for bb in order {
             let terminator = bb.get_terminator().expect("a basic block has a terminator");
             let first = plan.pieces.len();
-            match self.blocks.remove(&bb) {
-                Some(pieces) => plan.pieces.extend(pieces),
-                None => plan.pieces.push(Piece { silent: true, ..open(terminator, 0) }),
-            }
+            plan.pieces.extend(cutter.cut(bb));
             let targets = ir::successors(terminator);
             let successors: Vec<_> = targets.iter().filter_map(|s| index.get(s).copied()).collect();
             let mut after = Entered::Branch;
@@ -225,6 +213,7 @@ impl<'m> Cut<'m> {
                 plan.pieces[plan.blocks[*s].pieces.start].flags |= BLOCK_LOOP_HEADER;
             }
         }
+        plan.unrecorded = cutter.unrecorded;
         if let Some(first) = plan.pieces.first_mut() {
             first.entered = Entered::Start;
             first.flags |= BLOCK_ENTRY;
@@ -242,7 +231,7 @@ impl<'m> Cut<'m> {
 }
 
 /// The blocks reachable from the entry, in reverse post-order.
-fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
+pub(crate) fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
     let targets = |b: BasicBlock<'m>| b.get_terminator().map(ir::successors).unwrap_or_default();
     graphs::reverse_post_order(f.get_first_basic_block(), targets)
 }
@@ -263,8 +252,7 @@ struct Cutter<'a, 'm> {
 }
 
 impl<'m> Cutter<'_, 'm> {
-    /// Cuts a block, which the pass has added if it is an `edge`.
-    fn cut(&mut self, block: BasicBlock<'m>, edge: bool) -> Vec<Piece<'m>> {
+    fn cut(&mut self, block: BasicBlock<'m>) -> Vec<Piece<'m>> {
         let mut flags = 0;
         for inst in block.get_instructions() {
             match inst.get_opcode() {
@@ -274,7 +262,8 @@ impl<'m> Cutter<'_, 'm> {
             }
         }
         let mut pieces = std::mem::take(&mut self.pieces);
-        if edge {
+        // The pass has put the block on an edge.
+        if !self.prepared.own.contains(&block) {
             pieces.iter_mut().for_each(|piece| piece.silent = piece.ops.is_empty());
         }
         pieces
@@ -324,15 +313,8 @@ impl<'m> Cutter<'_, 'm> {
             }
             Err(reason) => *self.unrecorded.entry(reason).or_default() += 1,
         }
-        let callee = match &call {
-            Some(call) if opcode == InstructionOpcode::Call => call.boundary().map(str::to_owned),
-            // An invoke can unwind, whatever it calls, so it always ends the block.
-            Some(call) if opcode == InstructionOpcode::Invoke => {
-                Some(call.boundary().unwrap_or_default().to_owned())
-            }
-            _ => None,
-        };
-        if let Some(callee) = callee {
+        if let Some(call) = call.as_ref().filter(|call| ends_piece(inst, call)) {
+            let callee = call.boundary().unwrap_or_default().to_owned();
             let line = self.inlining.line(inst);
             self.close(inst, End::Call { callee, line });
             return BLOCK_CONTINUED;

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use contech_program::OpKind;
 use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -22,6 +23,8 @@ pub(crate) struct Prepared<'m> {
     pub(crate) effects: HashMap<InstructionValue<'m>, Effect>,
     /// Instructions that the program does not have.
     pub(crate) added: HashSet<InstructionValue<'m>>,
+    /// The blocks that it has.
+    pub(crate) own: HashSet<BasicBlock<'m>>,
 }
 
 impl<'m> Prepared<'m> {

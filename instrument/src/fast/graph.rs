@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::InstructionOpcode;
+use inkwell::values::{FunctionValue, InstructionOpcode};
 
 use super::scev::Analysis;
-use crate::ir::Operand;
-use crate::plan::{BlockPlan, Cut, Entered, FunctionPlan, Piece};
+use crate::callee;
+use crate::ir::{self, Operand};
+use crate::plan::{self, BlockPlan, Entered, FunctionPlan};
 
 /// What is said of a piece beyond its plan.
 #[derive(Debug)]
@@ -187,16 +188,17 @@ fn leaves(opcode: InstructionOpcode) -> bool {
 
 /// The basic blocks that contain boundary calls or indirect branches, and whether something forbids
 /// the fast form.
-pub(crate) fn calling_blocks<'m>(cut: &Cut<'m>) -> Result<Vec<BasicBlock<'m>>, &'static str> {
+pub(crate) fn calling_blocks(f: FunctionValue<'_>) -> Result<Vec<BasicBlock<'_>>, &'static str> {
+    let ends_piece = |i| ir::is_call(i) && plan::ends_piece(i, &callee::classify(i));
     let mut calling = Vec::new();
-    for (block, pieces) in &cut.blocks {
-        let end = pieces.last().map(|piece| piece.last.get_opcode());
+    for block in plan::reverse_post_order(f) {
+        let end = block.get_terminator().map(|end| end.get_opcode());
         if end == Some(InstructionOpcode::CallBr) {
             return Err("asm goto");
         }
         let jumps = end == Some(InstructionOpcode::IndirectBr);
-        if jumps || pieces.iter().any(Piece::ends_with_call) {
-            calling.push(*block);
+        if jumps || block.get_instructions().any(ends_piece) {
+            calling.push(block);
         }
     }
     Ok(calling)

@@ -30,7 +30,7 @@ use self::paths::{Paths, To};
 pub(crate) use self::scev::Analysis;
 use self::scev::Sym;
 use crate::memop::Value;
-use crate::plan::{Cut, FunctionPlan, Piece};
+use crate::plan::{FunctionPlan, Piece};
 
 /// A function with more nodes stays in the naive form, because some steps take quadratic time.
 const MAX_NODES: usize = 20_000;
@@ -49,12 +49,8 @@ pub(crate) struct Fast {
 ///
 /// # Errors
 /// Why the function stays in naive form.
-pub(crate) fn open<'m>(f: FunctionValue<'m>, cut: &Cut<'m>) -> Result<Analysis<'m>, &'static str> {
-    let calling = graph::calling_blocks(cut)?;
-    if cut.blocks.values().map(Vec::len).sum::<usize>() > MAX_NODES {
-        return Err("very many blocks");
-    }
-    Ok(Analysis::open(f, &calling))
+pub(crate) fn open(f: FunctionValue<'_>) -> Result<Analysis<'_>, &'static str> {
+    Ok(Analysis::open(f, &graph::calling_blocks(f)?))
 }
 
 /// For each operand of a node its expression, and the pointer itself, where it is one.
@@ -91,6 +87,9 @@ impl Fast {
         analysis: &Analysis<'m>,
         globals: &mut Globals<'m>,
     ) -> Result<Self, &'static str> {
+        if plan.pieces.len() > MAX_NODES {
+            return Err("very many blocks");
+        }
         let graph = Graph::build(plan, Some(analysis)).ok_or("control flow not understood")?;
         let operands = operands(plan, analysis);
         let shapes = collapse::shapes(&graph, analysis, &operands);
