@@ -254,7 +254,7 @@ std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op 
 
 // Puts what F calls at the end of a thread of a scope, to wake who waits for it, between calls that enter and leave a
 // library: the wait itself is recorded as the end of the scope.
-void enterLibrary(Function &F, function_ref<void(Instruction *, Instruction *)> Added) {
+void enterLibrary(Function &F) {
   Module &M = *F.getParent();
   SmallVector<CallInst *, 4> Calls;
   for (Instruction &I : instructions(F))
@@ -265,17 +265,15 @@ void enterLibrary(Function &F, function_ref<void(Instruction *, Instruction *)> 
   for (CallInst *C : Calls) {
     IRBuilder<> B(&*F.getEntryBlock().begin());
     Instruction *Kept = B.CreateAlloca(B.getInt64Ty(), B.getInt64(2));
-    Added(Kept, Kept->getNextNode());
     B.SetInsertPoint(C);
     FunctionCallee Enter =
         M.getOrInsertFunction("__contech_library_enter", B.getVoidTy(), B.getPtrTy());
     FunctionCallee Leave = M.getOrInsertFunction("__contech_library_leave", B.getVoidTy(),
                                                  B.getPtrTy(), B.getInt64Ty());
-    Added(B.CreateCall(Enter, {Kept}), C);
-    Instruction *Next = C->getNextNode();
-    B.SetInsertPoint(Next);
+    B.CreateCall(Enter, {Kept});
+    B.SetInsertPoint(C->getNextNode());
     B.SetCurrentDebugLocation(C->getDebugLoc());
-    Added(B.CreateCall(Leave, {Kept, B.getInt64(0)}), Next);
+    B.CreateCall(Leave, {Kept, B.getInt64(0)});
     C->setTailCallKind(CallInst::TCK_NoTail);
   }
 }
@@ -292,10 +290,9 @@ int contech_shim_has_fence(LLVMModuleRef M) {
   return 0;
 }
 
-// Wraps the atomic operations of F, those of relaxed order only if Relaxed. Visits every added instruction.
+// Wraps the atomic operations of F, those of relaxed order only if Relaxed.
 void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef BeginV,
-                               LLVMValueRef EndV, LLVMValueRef LoadedV, LLVMValueRef FenceV,
-                               void (*Visit)(void *, LLVMValueRef), void *Context) {
+                               LLVMValueRef EndV, LLVMValueRef LoadedV, LLVMValueRef FenceV) {
   Function &F = *unwrap<Function>(FV);
   FunctionCallee Begin = unwrap<Function>(BeginV), End = unwrap<Function>(EndV),
                  Loaded = unwrap<Function>(LoadedV), Fence = unwrap<Function>(FenceV);
@@ -320,10 +317,6 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
   for (Op &O : Ops)
     if (const Loop *L = LI.getLoopFor(O.At->getParent()); L && O.Kind != Store && !repeatable(DL, O) && tries(*L))
       O.Kind |= Spins;
-  auto Added = [&](Instruction *From, Instruction *To) {
-    for (; From != To; From = From->getNextNode())
-      Visit(Context, wrap(From));
-  };
   auto Call = [](IRBuilder<> &B, FunctionCallee Callee, ArrayRef<Value *> Arguments) {
     CallInst *C = B.CreateCall(Callee, Arguments);
     C->setTailCallKind(CallInst::TCK_NoTail);
@@ -343,28 +336,23 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
       for (Instruction *I = O.At->getNextNode(); I != C->getNextNode(); I = I->getNextNode())
         Before.insert(I);
       O.At->replaceUsesWithIf(Again, [&](Use &U) { return !Before.count(U.getUser()); });
-      Added(O.At->getNextNode(), Next);
       continue;
     }
     IRBuilder<> B(O.Around ? O.At : Next);
     B.SetCurrentDebugLocation(O.At->getDebugLoc());
     CallInst *Token = Call(B, Begin, {O.Address});
-    Added(Token, Token->getNextNode());
     B.SetInsertPoint(Next);
     B.SetCurrentDebugLocation(O.At->getDebugLoc());
-    Instruction *Last = Next->getPrevNode();
     auto [What, Found] = told(B, DL, O);
     Call(B, End, {O.Address, Token, What, Found});
     EndsThreads |= endsThread(*O.At);
-    Added(Last->getNextNode(), Next);
   }
   if (EndsThreads)
-    enterLibrary(F, Added);
+    enterLibrary(F);
   for (auto [Found, Order] : Fences) {
     IRBuilder<> B(Found->getNextNode());
     B.SetCurrentDebugLocation(Found->getDebugLoc());
-    CallInst *C = Call(B, Fence, {B.getInt64(order(Order))});
-    Added(C, C->getNextNode());
+    Call(B, Fence, {B.getInt64(order(Order))});
   }
 }
 

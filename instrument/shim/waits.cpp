@@ -2,7 +2,6 @@
 // src/atomics.rs.
 
 #include "llvm-c/Core.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -96,10 +95,10 @@ bool waits(const Loop &L) {
 }
 
 // Marks the outermost loops that wait, of the loop and those within.
-void mark(Loop &L, Function *Turn, function_ref<void(CallInst *)> Added) {
+void mark(Loop &L, Function *Turn) {
   if (!waits(L)) {
     for (Loop *Sub : L)
-      mark(*Sub, Turn, Added);
+      mark(*Sub, Turn);
     return;
   }
   SmallVector<BasicBlock *, 4> Latches;
@@ -112,16 +111,13 @@ void mark(Loop &L, Function *Turn, function_ref<void(CallInst *)> Added) {
     Builder.SetCurrentDebugLocation(End->getDebugLoc());
     CallInst *C = Builder.CreateCall(FunctionCallee(Turn));
     C->setTailCallKind(CallInst::TCK_NoTail);
-    Added(C);
   }
 }
 } // namespace
 
 extern "C" {
 
-// Visits every call that is added to F.
-void contech_shim_mark_waits(LLVMValueRef FV, LLVMValueRef TurnV, void (*Visit)(void *, LLVMValueRef),
-                             void *Context) {
+void contech_shim_mark_waits(LLVMValueRef FV, LLVMValueRef TurnV) {
   Function &F = *unwrap<Function>(FV);
   auto Looks = [](const BasicBlock &B) {
     return any_of(B, [](const Instruction &I) { return isa<LoadInst>(I) && (I.isVolatile() || I.isAtomic()); });
@@ -131,7 +127,7 @@ void contech_shim_mark_waits(LLVMValueRef FV, LLVMValueRef TurnV, void (*Visit)(
   DominatorTree DT(F);
   LoopInfo LI(DT);
   for (Loop *L : LI)
-    mark(*L, unwrap<Function>(TurnV), [&](CallInst *C) { Visit(Context, wrap(C)); });
+    mark(*L, unwrap<Function>(TurnV));
 }
 
 } // extern "C"

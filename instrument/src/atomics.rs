@@ -10,11 +10,9 @@
 //! The access itself stays as the compiler made it, and is recorded as any other. The record of the
 //! order follows the access, so the second call ends the block.
 
-use std::collections::HashSet;
-
 use contech_trace::abi::{ATOMIC_BEGIN, ATOMIC_END, ATOMIC_LOADED, FENCE, TURN};
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionValue};
+use inkwell::values::FunctionValue;
 
 use crate::descriptor::runtime_fn;
 use crate::ir;
@@ -42,9 +40,9 @@ impl<'m> Order<'m> {
         Some(Order { functions: functions.map(|f| runtime_fn(module, f)), relaxed })
     }
 
-    /// Adds the calls to a function; returns the instructions added.
-    pub(crate) fn add(self, f: FunctionValue<'m>) -> HashSet<InstructionValue<'m>> {
-        ir::wrap_atomics(f, self.relaxed, self.functions)
+    /// Adds the calls to a function.
+    pub(crate) fn add(self, f: FunctionValue<'m>) {
+        ir::wrap_atomics(f, self.relaxed, self.functions);
     }
 }
 

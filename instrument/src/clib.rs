@@ -21,8 +21,7 @@ use inkwell::values::{
 use crate::callee;
 use crate::descriptor::runtime_fn;
 use crate::ir::{self, Operand};
-use crate::memop::{self, Ops, Value};
-use crate::x86::Prepared;
+use crate::memop::{self, Effects, Ops, Value};
 
 mod format;
 pub(crate) mod table;
@@ -92,7 +91,7 @@ impl Number {
 pub(crate) fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
-    prepared: &mut Prepared<'m>,
+    effects: &mut Effects<'m>,
 ) -> Result<(), BuilderError> {
     let mut calls = Vec::new();
     for inst in ir::instructions(f) {
@@ -110,7 +109,7 @@ pub(crate) fn prepare<'m>(
             ops: Ops::new(),
             unrecorded: None,
         };
-        call.record(f, accesses, prepared)?;
+        call.record(f, accesses, effects)?;
     }
     Ok(())
 }
@@ -169,7 +168,7 @@ impl<'m> Around<'_, 'm> {
         mut self,
         f: FunctionValue<'m>,
         accesses: &'static [Access],
-        prepared: &mut Prepared<'m>,
+        effects: &mut Effects<'m>,
     ) -> Built<()> {
         let boundary = callee::classify(self.inst).boundary().is_some()
             || self.inst.get_opcode() == InstructionOpcode::Invoke;
@@ -180,21 +179,19 @@ impl<'m> Around<'_, 'm> {
             Access::Place(_) => true,
         };
         let (after, before): (Vec<&Access>, Vec<&Access>) = accesses.iter().partition(late);
-        let start = self.inst.get_previous_instruction();
         self.builder.position_before(&self.inst);
         for access in before {
             self.access(access)?;
         }
         let must_tail = ir::is_must_tail(self.inst);
         if !must_tail {
-            self.give_places(f, &after, prepared)?;
+            self.give_places(f, &after)?;
         }
-        prepared.add(start, self.inst);
         let ops = std::mem::take(&mut self.ops);
         if !ops.is_empty() {
-            prepared.effects.insert(self.inst, Ok(ops));
+            effects.insert(self.inst, Ok(ops));
         } else if let Some(why) = self.unrecorded.take() {
-            prepared.effects.insert(self.inst, Err(why));
+            effects.insert(self.inst, Err(why));
         }
         if after.is_empty() || must_tail {
             return Ok(());
@@ -204,7 +201,6 @@ impl<'m> Around<'_, 'm> {
         let Some(next) = self.next() else {
             return Ok(());
         };
-        let start = next.get_previous_instruction();
         self.builder.position_before(&next);
         for access in after {
             self.access(access)?;
@@ -216,9 +212,8 @@ impl<'m> Around<'_, 'm> {
         let mark = self.builder.build_direct_call(nothing, &[], "")?;
         let mark = mark.try_as_basic_value().expect_instruction("no result");
         mark.set_debug_location(self.inst.get_debug_location());
-        prepared.add(start, next);
         if !self.ops.is_empty() {
-            prepared.effects.insert(mark, Ok(self.ops));
+            effects.insert(mark, Ok(self.ops));
         }
         Ok(())
     }
@@ -237,12 +232,7 @@ impl<'m> Around<'_, 'm> {
 
     /// Lets the call write pointers that are read after it to a place of ours, if the program wants
     /// none.
-    fn give_places(
-        &mut self,
-        f: FunctionValue<'m>,
-        accesses: &[&Access],
-        prepared: &mut Prepared<'m>,
-    ) -> Built<()> {
+    fn give_places(&mut self, f: FunctionValue<'m>, accesses: &[&Access]) -> Built<()> {
         for access in accesses {
             let Access::Place(i) = access else { continue };
             let Some(BasicValueEnum::PointerValue(own)) = self.argument(*i) else {
@@ -253,7 +243,6 @@ impl<'m> Around<'_, 'm> {
             let builder = self.module.get_context().create_builder();
             builder.position_before(&first);
             let place = builder.build_alloca(ir::ptr_type(self.module), "contech.end")?;
-            prepared.added.extend(place.as_instruction());
             let absent = self.builder.build_is_null(own, "")?;
             let place = BasicValueEnum::from(place);
             let chosen = self.builder.build_select(absent, place, own.into(), "")?;

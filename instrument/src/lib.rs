@@ -1,10 +1,9 @@
 //! LLVM pass plugin that makes a program record its basic blocks and memory accesses.
 //!
 //! `clang-22 -fpass-plugin=libcontech_instrument.so` (what `contech-cc` does) loads it; the pass
-//! runs last in the optimiser, at every optimisation level, and writes the *naive* form of the
-//! recording: every block and every address as such. The form of a record is declared in
-//! `contech-trace` (`abi`, `op`, `table`); the code inserted for one looks like this (x86-64, one
-//! load in a loop):
+//! runs last in the optimiser, at every optimisation level. The form of a record is declared in
+//! `contech-trace` (`abi`, `op`, `table`). In the *naive* form, every block and every address as
+//! such, the code inserted for one looks like this (x86-64, one load in a loop):
 //!
 //! ```text
 //! movq  %addr, (%cursor)            address of the load: 8-byte store, 6 count
@@ -18,8 +17,9 @@
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
 //! `plan` cuts each function into what it records; `fast` decides about the form and inserts the
 //! code, which `emit` writes; `carry` hands the cursor through calls; `online` inserts the hooks of
-//! the on-line profiler; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic
-//! operations in order; `source` finds lines; `graphs` orders blocks; `ir` wraps LLVM.
+//! the on-line profiler; `memop`, `callee`, `known`, `x86`, `clib` say what instructions do;
+//! `atomics` puts atomic operations in order; `source` finds lines; `graphs` orders blocks; `ir`
+//! wraps LLVM.
 
 mod atomics;
 mod callee;

@@ -1,5 +1,7 @@
 //! Memory operations of one instruction: what its record holds, or why it cannot be recorded.
 
+use std::collections::HashMap;
+
 use contech_program::{MemOp, OpKind};
 use inkwell::AtomicOrdering;
 use inkwell::module::Module;
@@ -33,6 +35,9 @@ pub(crate) type Ops = Vec<(MemOp, Vec<Value>)>;
 
 /// What is recorded of an instruction, or the reason why it touches memory and is not recorded.
 pub(crate) type Effect = Result<Ops, String>;
+
+/// The effects of calls that are not by their instruction alone.
+pub(crate) type Effects<'m> = HashMap<InstructionValue<'m>, Effect>;
 
 /// Most arguments passed by copy that one call may record.
 const MAX_BYVAL: usize = 256;

@@ -14,11 +14,10 @@ use crate::ir;
 use crate::known;
 use crate::online;
 use crate::options::Options;
-use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
+use crate::plan::{self, End, FunctionPlan, Piece, Prepared, Unrecorded};
 use crate::select::{Choice, MARK, Selector};
 use crate::source::{self, Inlining};
-use crate::x86::{self, Prepared};
-use crate::{atomics, callee, clib, descriptor};
+use crate::{atomics, callee, clib, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed. `before_link` says that the module will be
 /// optimised again when it is linked.
@@ -135,20 +134,21 @@ fn prepare<'m>(
     ir::hoist_allocas(f);
     keep_frames(f);
     ir::fold_tail_returns(f);
-    let mut added = order.map(|order| order.add(f)).unwrap_or_default();
-    if records {
-        added.extend(ir::mark_waits(f, descriptor::runtime_fn(module, &TURN)));
-    }
-    let own = f.get_basic_block_iter().collect();
+    let blocks = f.get_basic_block_iter().collect();
     plan::separate_invoke_edges(f);
-    let mut prepared = Prepared { own, ..x86::prepare(module, f) };
-    prepared.added.extend(added);
-    prepared.added.extend(ours);
+    let instructions = ir::instructions(f).filter(|i| Some(*i) != ours).collect();
+    if let Some(order) = order {
+        order.add(f);
+    }
     if records {
-        clib::prepare(module, f, &mut prepared)
+        ir::mark_waits(f, descriptor::runtime_fn(module, &TURN));
+    }
+    let mut effects = x86::prepare(module, f);
+    if records {
+        clib::prepare(module, f, &mut effects)
             .map_err(|e| format!("cannot insert lengths: {e}"))?;
     }
-    Ok(prepared)
+    Ok(Prepared { blocks, instructions, effects })
 }
 
 /// Forbids tail calls of the functions that the runtime intercepts. It tells the program's own

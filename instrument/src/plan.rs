@@ -1,7 +1,7 @@
 //! What one function will record: its basic blocks, cut into pieces at boundary calls, with the
 //! memory operations of each piece. Planning reads the function and changes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use contech_program::MemOp;
@@ -17,9 +17,8 @@ use crate::callee::{self, Call};
 use crate::carry::{Carried, Carry};
 use crate::graphs;
 use crate::ir;
-use crate::memop::{self, Value};
+use crate::memop::{self, Effects, Value};
 use crate::source::{Inlining, Line};
-use crate::x86::Prepared;
 
 /// How often each reason for not recording something occurs.
 pub(crate) type Unrecorded = BTreeMap<String, u64>;
@@ -132,6 +131,14 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) unrecorded: Unrecorded,
 }
 
+/// A function that is ready to be cut: what the program has of it, and what calls in it do.
+#[derive(Debug)]
+pub(crate) struct Prepared<'m> {
+    pub(crate) blocks: HashSet<BasicBlock<'m>>,
+    pub(crate) instructions: HashSet<InstructionValue<'m>>,
+    pub(crate) effects: Effects<'m>,
+}
+
 /// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
 /// back.
 pub(crate) fn separate_invoke_edges(f: FunctionValue<'_>) {
@@ -161,8 +168,7 @@ pub(crate) fn ends_piece(inst: InstructionValue<'_>, call: &Call) -> bool {
 }
 
 impl<'m> FunctionPlan<'m> {
-    /// Cuts the blocks of a function into pieces. `prepared` says what was added to the function and
-    /// what its x86 intrinsics access; `carry` takes the cursor through calls.
+    /// Cuts the blocks of a function into pieces; `carry` takes the cursor through calls.
     pub(crate) fn new(
         module: &Module<'m>,
         f: FunctionValue<'m>,
@@ -263,7 +269,7 @@ impl<'m> Cutter<'_, 'm> {
         }
         let mut pieces = std::mem::take(&mut self.pieces);
         // The pass has put the block on an edge.
-        if !self.prepared.own.contains(&block) {
+        if !self.prepared.blocks.contains(&block) {
             pieces.iter_mut().for_each(|piece| piece.silent = piece.ops.is_empty());
         }
         pieces
@@ -278,8 +284,11 @@ impl<'m> Cutter<'_, 'm> {
             InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr
         )
         .then(|| callee::classify(inst));
+        let own = self.prepared.instructions.contains(&inst);
         let effect = match (&call, self.prepared.effects.get(&inst)) {
             (_, Some(effect)) => effect.clone(),
+            // What ours read is no access of the program.
+            _ if !own => Ok(Vec::new()),
             (Some(call), None) => memop::of_call(self.module, inst, call),
             (None, None) => memop::of_instruction(self.module, inst),
         };
@@ -296,7 +305,7 @@ impl<'m> Cutter<'_, 'm> {
             flags = BLOCK_CONTINUED;
         }
         let piece = self.open.get_or_insert_with(|| open(inst, flags));
-        if !matches!(call, Some(Call::Nothing)) && !self.prepared.added.contains(&inst) {
+        if !matches!(call, Some(Call::Nothing)) && own {
             piece.ir_ops += 1;
             if piece.line.number == 0 {
                 piece.line = self.inlining.line(inst);

@@ -3,45 +3,17 @@
 //! once more in front of the intrinsic, so that there is something to record. The program's own
 //! code stays as it is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use contech_program::OpKind;
 use inkwell::IntPredicate;
-use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue};
 
 use crate::ir::{self, Operand};
-use crate::memop::{self, Effect, Ops, Value};
-
-/// What [`prepare`] found and added.
-#[derive(Debug, Default)]
-pub(crate) struct Prepared<'m> {
-    /// The effects of calls that are not by their instruction alone, and of what was added.
-    pub(crate) effects: HashMap<InstructionValue<'m>, Effect>,
-    /// Instructions that the program does not have.
-    pub(crate) added: HashSet<InstructionValue<'m>>,
-    /// The blocks that it has.
-    pub(crate) own: HashSet<BasicBlock<'m>>,
-}
-
-impl<'m> Prepared<'m> {
-    /// Notes the instructions between `start` (or the block's first) and `end` as ours.
-    pub(crate) fn add(&mut self, start: Option<InstructionValue<'m>>, end: InstructionValue<'m>) {
-        let mut next = match start {
-            Some(i) => i.get_next_instruction(),
-            None => end.get_parent().and_then(|b| b.get_first_instruction()),
-        };
-        while let Some(i) = next.filter(|i| *i != end) {
-            self.added.insert(i);
-            // What ours read is no access of the program.
-            self.effects.insert(i, Ok(Vec::new()));
-            next = i.get_next_instruction();
-        }
-    }
-}
+use crate::memop::{self, Effects, Ops, Value};
 
 /// An access; the numbers are argument positions, and `None` stands for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,21 +88,19 @@ fn truncating_store(name: &str) -> Option<Form> {
 }
 
 /// Finds the intrinsics in a function and puts the code that they need in front of them.
-pub(crate) fn prepare<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> Prepared<'m> {
-    let mut prepared = Prepared::default();
+/// Returns what they do.
+pub(crate) fn prepare<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> Effects<'m> {
+    let mut effects = HashMap::new();
     let builder = module.get_context().create_builder();
     for inst in ir::instructions(f).filter(|i| i.get_opcode() == InstructionOpcode::Call) {
         let name = ir::called(inst).map(ir::name);
         if let Some(form) = name.and_then(|name| form(name.strip_prefix("llvm.x86.")?)) {
-            let before = inst.get_previous_instruction();
             builder.position_before(&inst);
-            let ops = ops(module, &builder, inst, form);
-            prepared.add(before, inst);
             // A call without operations is classified and counted like any other intrinsic.
-            prepared.effects.extend(ops.map(|ops| (inst, Ok(ops))));
+            effects.extend(ops(module, &builder, inst, form).map(|ops| (inst, Ok(ops))));
         }
     }
-    prepared
+    effects
 }
 
 fn ops<'m>(

@@ -1,12 +1,12 @@
 //! Functions: their names and attributes, their control flow, and changes of a whole function.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::c_int;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::core::{LLVMGetNumSuccessors, LLVMGetSuccessor};
-use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 use inkwell::module::Module;
 use inkwell::values::{
     AsValueRef, CallSiteValue, FunctionValue, InstructionValue, IntValue, PointerValue,
@@ -17,7 +17,7 @@ use super::shim::{
     RawCarried, contech_shim_carry, contech_shim_fold_tail_returns, contech_shim_function_of,
     contech_shim_has_fence, contech_shim_hoist_allocas, contech_shim_is_library_function,
     contech_shim_is_speculated, contech_shim_mark_waits, contech_shim_promote,
-    contech_shim_split_edge, contech_shim_split_unlikely, contech_shim_wrap_atomics, visited,
+    contech_shim_split_edge, contech_shim_split_unlikely, contech_shim_wrap_atomics,
 };
 
 pub(crate) fn name(f: FunctionValue<'_>) -> String {
@@ -166,37 +166,24 @@ pub(crate) fn has_fence(module: &Module<'_>) -> bool {
 
 /// Puts the atomic operations of a defined function between calls of the first two functions, or a
 /// call of the third after a load, and a call of the last after its fences. Operations of relaxed
-/// order are included if `relaxed` asks for them. Returns the added calls.
+/// order are included if `relaxed` asks for them.
 pub(crate) fn wrap_atomics<'m>(
     f: FunctionValue<'m>,
     relaxed: bool,
     functions: [FunctionValue<'m>; 4],
-) -> HashSet<InstructionValue<'m>> {
+) {
     let [begin, end, loaded, fence] = functions.map(|f| f.as_value_ref());
     let (f, relaxed) = (f.as_value_ref(), c_int::from(relaxed));
     // SAFETY: the callers pass a function with a body and four functions of its module with the
     // types of the contract.
-    added(visited(|visit, list| unsafe {
-        contech_shim_wrap_atomics(f, relaxed, begin, end, loaded, fence, visit, list);
-    }))
+    unsafe { contech_shim_wrap_atomics(f, relaxed, begin, end, loaded, fence) }
 }
 
 /// Puts a call of `turn` at the end of each turn of the loops of a defined function that only wait,
-/// and that would not be recorded as a whole. Returns the added calls.
-pub(crate) fn mark_waits<'m>(
-    f: FunctionValue<'m>,
-    turn: FunctionValue<'m>,
-) -> HashSet<InstructionValue<'m>> {
+/// and that would not be recorded as a whole.
+pub(crate) fn mark_waits<'m>(f: FunctionValue<'m>, turn: FunctionValue<'m>) {
     // SAFETY: the callers pass a function with a body and one of its module without arguments.
-    added(visited(|visit, list| unsafe {
-        contech_shim_mark_waits(f.as_value_ref(), turn.as_value_ref(), visit, list);
-    }))
-}
-
-fn added<'m>(list: Vec<LLVMValueRef>) -> HashSet<InstructionValue<'m>> {
-    // SAFETY: the shim visits only instructions.
-    let instruction = |i| unsafe { InstructionValue::new(i) };
-    list.into_iter().map(instruction).collect()
+    unsafe { contech_shim_mark_waits(f.as_value_ref(), turn.as_value_ref()) }
 }
 
 /// Whether the compiler made a load or store where the source may not make it.

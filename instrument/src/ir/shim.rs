@@ -59,15 +59,8 @@ unsafe extern "C" {
         end: LLVMValueRef,
         loaded: LLVMValueRef,
         fence: LLVMValueRef,
-        visit: Visit<LLVMValueRef>,
-        context: *mut c_void,
     );
-    pub(super) fn contech_shim_mark_waits(
-        function: LLVMValueRef,
-        turn: LLVMValueRef,
-        visit: Visit<LLVMValueRef>,
-        context: *mut c_void,
-    );
+    pub(super) fn contech_shim_mark_waits(function: LLVMValueRef, turn: LLVMValueRef);
     pub(super) fn contech_shim_carry(
         module: LLVMModuleRef,
         list: *mut RawCarried,
