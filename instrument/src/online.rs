@@ -22,8 +22,8 @@ use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, IntVal
 use workspan::abi::{self, State};
 
 pub(crate) use self::events::Log;
-use self::events::{Checks, Said};
 use self::places::{Passed, enters, is_copy, last_syncs, takes_time};
+use crate::emit::Built;
 use crate::ir;
 use crate::plan::{End, FunctionPlan};
 use crate::select::MARK;
@@ -50,18 +50,17 @@ pub(crate) fn emit<'m>(
     let slot = Intrinsic::find("llvm.addressofreturnaddress")
         .and_then(|i| i.get_declaration(module, &[ir::ptr_type(module).into()]))
         .ok_or("this LLVM has no llvm.addressofreturnaddress")?;
-    let emitter = Emitter {
-        word,
+    let mut emitter = Emitter {
         builder,
         log,
         operations,
         entered,
         variable: variable(module, f),
         slot,
-        checks: Checks::default(),
+        checks: Vec::new(),
     };
     emitter.function(plan).map_err(text)?;
-    log.check(&emitter.builder, emitter.checks).map_err(text)?;
+    emitter.finish().map_err(text)?;
     ir::promote(&[operations]);
     ir::promote(&[entered]);
     Ok(())
@@ -90,7 +89,6 @@ fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
 const SHORT_COPY: u64 = 256;
 
 struct Emitter<'m> {
-    word: inkwell::types::IntType<'m>,
     builder: Builder<'m>,
     log: Log<'m>,
     /// Operations that are not reported yet, and whether E was passed; both are allocas until the
@@ -99,26 +97,24 @@ struct Emitter<'m> {
     entered: PointerValue<'m>,
     variable: PointerValue<'m>,
     slot: FunctionValue<'m>,
-    checks: Checks<'m>,
+    /// Conditions on which the log must be read.
+    checks: Vec<IntValue<'m>>,
 }
 
 impl<'m> Emitter<'m> {
-    fn function(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
-        let zero = self.word.const_zero();
+    fn function(&mut self, plan: &FunctionPlan<'m>) -> Built {
+        let zero = self.log.word.const_zero();
         self.builder.build_store(self.operations, zero)?;
         self.builder.build_store(self.entered, zero)?;
-        let enters = enters(plan);
+        let (enters, passed) = enters(plan);
         let last_syncs = last_syncs(plan);
         for (i, block) in plan.blocks.iter().enumerate() {
             let pieces = &plan.pieces[block.pieces.clone()];
-            let passed = enters.as_ref().map_or(Passed::Never, |(_, all)| all[i]);
-            if enters.as_ref().is_some_and(|(e, _)| *e == i)
-                && let Some(head) = pieces.first()
-            {
-                self.builder.position_before(&head.start);
-                self.arrival(abi::ENTER, None)?;
+            if enters == Some(i) {
+                self.builder.position_before(&pieces[0].start);
+                self.event(abi::ENTER, true, None)?;
                 self.nothing_untold()?;
-                let yes = self.word.const_int(1, false);
+                let yes = self.log.word.const_int(1, false);
                 self.builder.build_store(self.entered, yes)?;
             }
             for piece in pieces {
@@ -140,12 +136,14 @@ impl<'m> Emitter<'m> {
                 let at = terminator.get_previous_instruction();
                 let at = at.filter(|&call| ir::is_must_tail(call)).unwrap_or(terminator);
                 self.builder.position_before(&at);
-                match passed {
-                    Passed::Never => self.arrival(abi::LEAF, None)?,
-                    Passed::Always if last_syncs.is_empty() => self.tell_at(abi::LEAVE)?,
+                match passed[i] {
+                    Passed::Never => self.event(abi::LEAF, true, None)?,
+                    Passed::Always if last_syncs.is_empty() => {
+                        self.event(abi::LEAVE, false, None)?
+                    }
                     Passed::Always | Passed::Perhaps => {
                         let entered = self.load(self.entered)?;
-                        self.arrival(abi::DONE, Some(entered))?;
+                        self.event(abi::DONE, true, Some(entered))?;
                     }
                 }
             }
@@ -154,9 +152,9 @@ impl<'m> Emitter<'m> {
     }
 
     /// `entered = acc + 2`, instead of an event for the sync.
-    fn synced(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
+    fn synced(&self, call: InstructionValue<'m>) -> Built {
         let own = self.load(self.operations)?;
-        let two = self.word.const_int(2, false);
+        let two = self.log.word.const_int(2, false);
         let sum = self.builder.build_int_add(own, two, "")?;
         self.builder.build_store(self.entered, sum)?;
         call.erase_from_basic_block();
@@ -164,10 +162,10 @@ impl<'m> Emitter<'m> {
     }
 
     /// `acc += n`.
-    fn count(&self, n: u32) -> Result<(), BuilderError> {
+    fn count(&self, n: u32) -> Built {
         let sum = self.builder.build_int_add(
             self.load(self.operations)?,
-            self.word.const_int(u64::from(n), false),
+            self.log.word.const_int(u64::from(n), false),
             "",
         )?;
         self.builder.build_store(self.operations, sum)?;
@@ -175,48 +173,34 @@ impl<'m> Emitter<'m> {
     }
 
     /// `acc = 0`.
-    fn nothing_untold(&self) -> Result<(), BuilderError> {
-        let zero = self.word.const_zero();
+    fn nothing_untold(&self) -> Built {
+        let zero = self.log.word.const_zero();
         self.builder.build_store(self.operations, zero).map(drop)
     }
 
-    /// An event of an invocation that has not reported anything yet, or not for sure.
-    fn arrival(&self, kind: u64, synced: Option<IntValue<'m>>) -> Result<(), BuilderError> {
-        let own = self.load(self.operations)?;
-        let said = Said { kind, slot: self.slot()?, arrival: Some((self.variable, own)), synced };
-        self.log.event(&self.builder, own, said, &self.checks)
-    }
-
-    /// An event of an invocation that has reported before.
-    fn tell_at(&self, kind: u64) -> Result<(), BuilderError> {
-        let said = Said { kind, slot: self.slot()?, arrival: None, synced: None };
-        let own = self.load(self.operations)?;
-        self.log.event(&self.builder, own, said, &self.checks)
-    }
-
     /// Handles a boundary call, or a mark of `contech/cilk.h`.
-    fn call(&self, call: InstructionValue<'m>, callee: &str) -> Result<(), BuilderError> {
+    fn call(&mut self, call: InstructionValue<'m>, callee: &str) -> Built {
         if callee == abi::CILK_SPAWN {
-            let to = self.log.field(std::mem::offset_of!(State, spawn));
-            let yes = self.word.const_int(abi::SPAWN, false);
+            let to = self.field(std::mem::offset_of!(State, spawn));
+            let yes = self.log.word.const_int(abi::SPAWN, false);
             self.builder.build_store(to, yes)?;
             call.erase_from_basic_block();
             return Ok(());
         }
         if callee == abi::CILK_SYNC {
-            self.tell_at(abi::SYNC)?;
+            self.event(abi::SYNC, false, None)?;
             self.nothing_untold()?;
             call.erase_from_basic_block();
             return Ok(());
         }
         // `left -= acc; acc = 0`.
         let own = self.load(self.operations)?;
-        self.log.take(&self.builder, own)?;
+        self.take(own)?;
         self.nothing_untold()
     }
 
     /// Marks calls of code whose operations are not counted.
-    fn foreign(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
+    fn foreign(&self, plan: &FunctionPlan<'m>) -> Built {
         for inst in plan.blocks.iter().flat_map(|b| b.bb.get_instructions()) {
             // The callee's own events report its time.
             let tells = |f: FunctionValue<'_>| {
@@ -231,11 +215,11 @@ impl<'m> Emitter<'m> {
     }
 
     /// `foreign = slot; least = all`, unless the call is a copy that turns out to be short.
-    fn mark_foreign(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
-        let foreign = self.log.field(std::mem::offset_of!(State, foreign));
-        let least = self.log.field(std::mem::offset_of!(State, least));
-        let slot = self.builder.build_ptr_to_int(self.slot()?, self.word, "")?;
-        let all = self.word.const_int(i64::MAX.unsigned_abs(), false);
+    fn mark_foreign(&self, call: InstructionValue<'m>) -> Built {
+        let foreign = self.field(std::mem::offset_of!(State, foreign));
+        let least = self.field(std::mem::offset_of!(State, least));
+        let slot = self.builder.build_ptr_to_int(self.slot()?, self.log.word, "")?;
+        let all = self.log.word.const_int(i64::MAX.unsigned_abs(), false);
         // How many bytes an intrinsic copies or sets.
         let bytes = is_copy(call).then(|| ir::operand(call, 2).basic().into_int_value());
         let is_long = match bytes.map(|b| (b, b.get_zero_extended_constant())) {
@@ -261,15 +245,11 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    fn slot(&self) -> Result<PointerValue<'m>, BuilderError> {
+    fn slot(&self) -> Built<PointerValue<'m>> {
         let call = self.builder.build_direct_call(self.slot, &[], "")?;
         Ok(call
             .try_as_basic_value()
             .expect_basic("the intrinsic gives an address")
             .into_pointer_value())
-    }
-
-    fn load(&self, from: PointerValue<'m>) -> Result<IntValue<'m>, BuilderError> {
-        self.log.load(&self.builder, from)
     }
 }

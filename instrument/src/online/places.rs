@@ -27,15 +27,11 @@ fn behind(plan: &FunctionPlan<'_>, block: usize) -> Vec<usize> {
     graphs::reverse_post_order(next(block), next)
 }
 
-/// The block E, and for every block whether E was passed before it.
-pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
+/// The block E, if anything is called, and for every block whether E was passed before it.
+pub(super) fn enters(plan: &FunctionPlan<'_>) -> (Option<usize>, Vec<Passed>) {
     let calls =
         |i: &usize| plan.pieces[plan.blocks[*i].pieces.clone()].iter().any(Piece::ends_with_call);
     let n = plan.blocks.len();
-    let calling: Vec<usize> = (0..n).filter(calls).collect();
-    if calling.is_empty() {
-        return None;
-    }
     let edges = plan.blocks.iter().enumerate();
     let edges = edges.flat_map(|(from, block)| block.successors.iter().map(move |to| (from, *to)));
     let graph = graphs::graph(n, edges);
@@ -47,11 +43,11 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
         all.reverse();
         all
     };
-    let mut common = chain(calling[0]);
-    for &i in &calling[1..] {
-        let same = chain(i).iter().zip(&common).take_while(|(a, b)| a == b).count();
-        common.truncate(same);
-    }
+    let same = |a: Vec<usize>, b: Vec<usize>| {
+        let both = a.into_iter().zip(b);
+        both.take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+    };
+    let common = (0..n).filter(calls).map(chain).reduce(same).unwrap_or_default();
     // E is the last block that will do. The entry always does, since no block precedes it.
     let good = |&e: &usize| {
         let behind: HashSet<usize> = behind(plan, e).into_iter().collect();
@@ -60,9 +56,9 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
             false if behind.contains(&i) => Passed::Perhaps,
             false => Passed::Never,
         };
-        (!behind.contains(&e)).then(|| (e, (0..n).map(passed).collect()))
+        (!behind.contains(&e)).then(|| (Some(e), (0..n).map(passed).collect()))
     };
-    common.iter().rev().find_map(good)
+    common.iter().rev().find_map(good).unwrap_or_else(|| (None, vec![Passed::Never; n]))
 }
 
 /// The syncs after which nothing is called before the function returns.
