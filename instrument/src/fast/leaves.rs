@@ -22,10 +22,10 @@ use inkwell::values::{InstructionValue, PointerValue};
 
 use self::chooser::Chooser;
 use self::facts::Facts;
-use super::Operands;
 use super::collapse::Shape;
 use super::graph::Graph;
 use super::scev::Analysis;
+use super::{Operands, index};
 use crate::ir::Operand;
 use crate::memop::Value;
 use crate::plan::Piece;
@@ -78,7 +78,7 @@ impl Globals<'_> {
     fn index(&mut self, v: Operand) -> u32 {
         *self.index.entry(v).or_insert_with(|| {
             self.list.push(v.basic().into_pointer_value());
-            u32::try_from(self.list.len() - 1).unwrap_or(u32::MAX)
+            index(self.list.len() - 1)
         })
     }
 }

@@ -7,10 +7,10 @@ use fixedbitset::FixedBitSet;
 
 use super::facts::{Facts, Uses, width};
 use super::{Globals, Record};
-use crate::fast::Operands;
 use crate::fast::collapse::Shape;
 use crate::fast::graph::Graph;
 use crate::fast::scev::Sym;
+use crate::fast::{Operands, index};
 use crate::memop::Value;
 
 /// How many low bits of an address or length are compared.
@@ -105,7 +105,7 @@ impl<'a, 'm> Chooser<'a, 'm> {
         for records in &mut self.records {
             records.sort_by_key(|r| r.order);
         }
-        let slots = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
+        let slots = index(self.slots.len());
         (slots, self.records)
     }
 
@@ -212,7 +212,7 @@ impl<'a, 'm> Chooser<'a, 'm> {
 
     fn difference(&mut self, source: Value, slot: usize) -> Expr {
         let delta = self.facts.of(source).offset.wrapping_sub(self.slots[slot].offset);
-        let expr = Expr::Slot(u32::try_from(slot).unwrap_or(u32::MAX));
+        let expr = Expr::Slot(index(slot));
         if delta == 0 { expr } else { Expr::Add(vec![expr, Expr::Const(delta)]) }
     }
 
@@ -243,7 +243,7 @@ impl<'a, 'm> Chooser<'a, 'm> {
         };
         let known_here = order > self.graph.nodes[node].first_order;
         self.records[node].push(Record {
-            slot: u32::try_from(slot).unwrap_or(u32::MAX),
+            slot: index(slot),
             source,
             width,
             after: known_here.then_some(source.operand()),
