@@ -1,13 +1,11 @@
 //! Whether what a link is given was compiled with contech-cc. What was not runs unrecorded, in
 //! silence.
 
-use std::fs::File;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use contech_trace::abi::MODULE_SECTION;
-use object::read::archive::ArchiveFile;
-use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, SectionKind};
+use crate::rust::bitcode::{Content, content};
+use crate::rust::link::members;
 
 /// Folders of the system, whose files nobody expects to see recorded.
 const SYSTEM: [&str; 3] = ["/usr", "/lib", "/lib64"];
@@ -16,8 +14,7 @@ const SYSTEM: [&str; 3] = ["/usr", "/lib", "/lib64"];
 /// comes first.
 pub(crate) fn warning(files: &[PathBuf]) -> Option<String> {
     let of_system = |file: &Path| SYSTEM.iter().any(|folder| file.starts_with(folder));
-    let mut left =
-        files.iter().filter(|file| !of_system(file) && is_unrecorded(file) == Some(true));
+    let mut left = files.iter().filter(|file| !of_system(file) && is_unrecorded(file));
     let first = left.next()?.display();
     Some(match left.count() {
         0 => format!("{first} was not compiled with contech-cc: its code will not be recorded"),
@@ -28,24 +25,15 @@ pub(crate) fn warning(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Whether an object, or each object of an archive that has code, is without a table. `None` if no
-/// code is found: the file is no such file, or its objects are bitcode, which the linker compiles.
-fn is_unrecorded(file: &Path) -> Option<bool> {
+/// Whether there is code in an object, or in the objects of an archive, and none of it is recorded.
+/// Bitcode alone is compiled by the linker.
+fn is_unrecorded(file: &Path) -> bool {
     // The linker reports what cannot be read.
-    let data = ReadCache::new(File::open(file).ok()?);
-    let Ok(archive) = ArchiveFile::parse(&data) else {
-        return is_without_table(&data);
+    let Ok(bytes) = fs::read(file) else { return false };
+    let contents = match members(file, &bytes) {
+        Ok(members) => members.into_iter().map(|(_, _, content)| content).collect(),
+        Err(_) => vec![content(&bytes)],
     };
-    let members = archive.members().filter_map(|member| {
-        let (start, size) = member.ok()?.file_range();
-        is_without_table(data.range(start, size))
-    });
-    members.reduce(|all, one| all && one)
-}
-
-fn is_without_table<'a>(data: impl ReadRef<'a>) -> Option<bool> {
-    let object = ElfFile64::<Endianness, _>::parse(data).ok()?;
-    let mut code = object.sections();
-    code.any(|section| section.kind() == SectionKind::Text && section.size() > 0)
-        .then(|| object.section_by_name(MODULE_SECTION).is_none())
+    let is_code = |content: &Content<'_>| matches!(content, Content::Plain | Content::Embedded(_));
+    contents.iter().any(is_code) && !contents.contains(&Content::Recorded)
 }

@@ -18,7 +18,9 @@ pub(crate) enum Content<'d> {
     Embedded(&'d [u8]),
     /// Machine code that is not instrumented.
     Plain,
-    /// Instrumented machine code, or nothing that runs.
+    /// Instrumented machine code.
+    Recorded,
+    /// Nothing that runs.
     Nothing,
 }
 
@@ -26,7 +28,7 @@ impl<'d> Content<'d> {
     pub(crate) fn bitcode(self) -> Option<&'d [u8]> {
         match self {
             Content::Bitcode(bitcode) | Content::Embedded(bitcode) => Some(bitcode),
-            Content::Plain | Content::Nothing => None,
+            Content::Plain | Content::Recorded | Content::Nothing => None,
         }
     }
 }
@@ -41,7 +43,7 @@ pub(crate) fn content(bytes: &[u8]) -> Content<'_> {
     };
     let section = |name| file.section_by_name(name);
     if section(MODULE_SECTION).is_some() {
-        return Content::Nothing;
+        return Content::Recorded;
     }
     if let Some(Ok(bitcode)) = section(EMBEDDED).map(|s| s.data())
         && MAGIC.iter().any(|magic| bitcode.starts_with(magic))

@@ -63,8 +63,7 @@ pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<
     }
     for library in libraries(&words) {
         // What it has of objects that are not instrumented.
-        let bytes = read(&library)?;
-        let left = Input::of(&members(&library, &bytes)?);
+        let left = Input::of(&members(&library, &read(&library)?)?);
         if let Some(left) = left.left_text(&library) {
             report += &format!("not instrumented: {left}\n");
         }
@@ -89,10 +88,10 @@ pub(crate) fn has_bitcode(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
 }
 
 /// A member of an archive: its name, its bytes, and what they hold.
-type Member<'d> = (String, &'d [u8], Content<'d>);
+pub(crate) type Member<'d> = (String, &'d [u8], Content<'d>);
 
 /// The members of an archive that the linker reads.
-fn members<'d>(path: &Path, bytes: &'d [u8]) -> Result<Vec<Member<'d>>, Error> {
+pub(crate) fn members<'d>(path: &Path, bytes: &'d [u8]) -> Result<Vec<Member<'d>>, Error> {
     let damaged = |cause| Error::Archive { path: path.to_owned(), cause };
     let mut members = Vec::new();
     for member in ArchiveFile::parse(bytes).map_err(damaged)?.members() {
