@@ -29,7 +29,7 @@ pub(crate) struct Line {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Options whose value is the next argument.
+/// Options whose value is the next argument, but for those of other systems and of accelerators.
 const WITH_VALUE: &[&str] = &[
     "--config",
     "--include",
@@ -39,7 +39,6 @@ const WITH_VALUE: &[&str] = &[
     "-A",
     "-B",
     "-D",
-    "-F",
     "-G",
     "-I",
     "-J",
@@ -53,8 +52,6 @@ const WITH_VALUE: &[&str] = &[
     "-Xanalyzer",
     "-Xassembler",
     "-Xclang",
-    "-Xcuda-fatbinary",
-    "-Xcuda-ptxas",
     "-Xflang",
     "-Xlinker",
     "-Xoffload-linker",
@@ -62,7 +59,6 @@ const WITH_VALUE: &[&str] = &[
     "-Xpreprocessor",
     "-Xthinlto",
     "-add-plugin",
-    "-arch",
     "-aux-info",
     "-b",
     "-ccc-gcc-name",
@@ -76,13 +72,9 @@ const WITH_VALUE: &[&str] = &[
     "-fintrinsic-modules-path",
     "-fmodule-implementation-of",
     "-fmodules-user-build-path",
-    "-framework",
     "-ftrapv-handler",
     "-gen-cdb-fragment-path",
-    "-iapinotes-modules",
     "-idirafter",
-    "-iframework",
-    "-iframeworkwithsysroot",
     "-imacros",
     "-imultilib",
     "-include",
@@ -110,9 +102,7 @@ const WITH_VALUE: &[&str] = &[
     "-stdlib++-isystem",
     "-target",
     "-u",
-    "-undefined",
     "-vfsoverlay",
-    "-weak_framework",
     "-working-directory",
     "-x",
     "-z",
