@@ -27,16 +27,6 @@ struct Rows {
 }
 
 impl Rows {
-    fn with_room(rows: usize) -> Self {
-        Self {
-            task: Vec::with_capacity(rows),
-            address: Vec::with_capacity(rows),
-            bytes: Vec::with_capacity(rows),
-            write: Vec::with_capacity(rows),
-            operation: Vec::with_capacity(rows),
-        }
-    }
-
     fn piece(&mut self, task: i64, piece: &Piece<'_>) {
         match piece {
             Piece::Blocks(blocks) => {
@@ -72,7 +62,7 @@ impl Accesses {
         thread::spawn(move || {
             let read = || -> taskgraph::Result<()> {
                 let mut reader = Reader::new(&graph, 1);
-                let mut own = Rows::with_room(rows);
+                let mut own = Rows::default();
                 for context in contexts {
                     for task in graph.tasks_of(context) {
                         let task = task?;
@@ -82,9 +72,8 @@ impl Accesses {
                             for piece in batch.pieces() {
                                 own.piece(id, &piece);
                                 if own.address.len() >= rows {
-                                    let full = std::mem::replace(&mut own, Rows::with_room(rows));
                                     // Nobody wants the rest.
-                                    if send.send(Ok(full)).is_err() {
+                                    if send.send(Ok(std::mem::take(&mut own))).is_err() {
                                         return Ok(());
                                     }
                                 }
