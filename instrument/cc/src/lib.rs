@@ -74,10 +74,11 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     // The link of a Rust program has a report of its own.
     let warns = options.mode() == FULL && !options.bitcode;
     let rest = if options.bitcode { rust::link::prepare(options.clone(), rest)? } else { rest };
-    let line = classify(language, &rest);
-    let tools = locate::tools(language, &line, options.online(), &rest)?;
+    let words = response::expand(&rest);
+    let line = classify(language, &words);
+    let tools = locate::tools(language, &line, options.online(), &words)?;
     if line.links && line.openmp && !line.relocatable {
-        locate::openmp(&tools.compiler, &rest)?;
+        locate::openmp(&tools.compiler, &words)?;
     }
     let answer = help::answer(language, &rest);
     let mut command = invocation::command(language, &options, &line, &tools, rest)?;

@@ -163,11 +163,10 @@ const NOT_CODE: &[&str] = &[
     "objective-c-header",
 ];
 
-/// Classifies the arguments of a driver, including those in response files.
-pub(crate) fn classify(language: Language, arguments: &[OsString]) -> Line {
+/// Classifies the arguments of a driver, of which response files are expanded.
+pub(crate) fn classify(language: Language, words: &[OsString]) -> Line {
     let mut state = State { fortran: language == Language::Fortran, ..State::default() };
-    let expanded = response::expand(arguments);
-    let mut words = expanded.iter().map(|a| a.to_string_lossy());
+    let mut words = words.iter().map(|a| a.to_string_lossy());
     while let Some(word) = words.next() {
         if word == "--" {
             words.by_ref().for_each(|w| state.input(&w));

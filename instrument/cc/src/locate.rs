@@ -27,7 +27,7 @@ pub(crate) fn tools(
     language: Language,
     line: &Line,
     online: bool,
-    arguments: &[OsString],
+    words: &[OsString],
 ) -> Result<Tools, Error> {
     let instruments = line.compiles && !line.freestanding;
     let plugin = instruments.then(|| find(PLUGIN)).transpose()?;
@@ -40,7 +40,7 @@ pub(crate) fn tools(
         None
     } else if language != Language::Fortran {
         headers.find(|f| f.join("contech/cilk.h").is_file())
-    } else if is_open_mpis(arguments) {
+    } else if is_open_mpis(words) {
         let mut headers = headers.map(|f| f.join(MPIF));
         headers.find(|f| f.join("mpif.h").is_file())
     } else {
@@ -56,9 +56,8 @@ pub(crate) fn tools(
 }
 
 /// Whether Open MPI's `mpif.h` is the first one in the folders of a command line.
-fn is_open_mpis(arguments: &[OsString]) -> bool {
-    let words = response::expand(arguments);
-    let folders = std::iter::once(OsStr::new(".")).chain(response::values(&words, "-I"));
+fn is_open_mpis(words: &[OsString]) -> bool {
+    let folders = std::iter::once(OsStr::new(".")).chain(response::values(words, "-I"));
     let mut folders = folders.map(Path::new);
     let first = folders.find(|folder| folder.join("mpif.h").is_file());
     first.is_some_and(|folder| folder.join(PART).is_file())
@@ -66,12 +65,11 @@ fn is_open_mpis(arguments: &[OsString]) -> bool {
 
 /// Makes sure that a link finds the OpenMP library. The linker would say that it cannot find
 /// `-lomp`, and not which package has it.
-pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Error> {
+pub(crate) fn openmp(compiler: &Path, words: &[OsString]) -> Result<(), Error> {
     const NAME: &str = "libomp.so";
-    let words = response::expand(arguments);
     let has_it = |folder: PathBuf| folder.join(NAME).is_file();
     let more = std::env::var_os("LIBRARY_PATH");
-    if response::values(&words, "-L").into_iter().map(PathBuf::from).any(has_it)
+    if response::values(words, "-L").into_iter().map(PathBuf::from).any(has_it)
         || more.iter().flat_map(std::env::split_paths).any(has_it)
     {
         return Ok(());
