@@ -85,12 +85,12 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    /// Stores values of the program one behind the other, each before its instruction and as so many
-    /// bytes. Returns the cursor, if there was any value, and the number of bytes.
+    /// Stores values of the program at the cursor, each before its instruction and as so many bytes,
+    /// and moves the cursor behind them.
     pub(crate) fn values(
         &self,
         values: impl IntoIterator<Item = (InstructionValue<'m>, Value, u64)>,
-    ) -> Built<(Option<PointerValue<'m>>, u64)> {
+    ) -> Built {
         let (mut base, mut at) = (None, 0);
         for (place, value, bytes) in values {
             self.builder.position_before(&place);
@@ -107,7 +107,7 @@ impl<'m> Writer<'m> {
             self.value(value, ty, base, at)?;
             at += bytes;
         }
-        Ok((base, at))
+        base.map_or(Ok(()), |base| self.advance(base, at))
     }
 
     /// Stores a value of the program so many bytes behind `base`; a number or mask, whose lane 0 is

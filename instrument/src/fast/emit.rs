@@ -190,10 +190,6 @@ impl<'m> Emitter<'_, 'm> {
         let places: Vec<_> = records.iter().map(place).collect();
         let values = records.iter().zip(grouped(&places));
         let values = values.map(|(r, place)| (place, r.source, u64::from(r.width)));
-        let (base, at) = self.writer.values(values)?;
-        if let Some(base) = base {
-            self.writer.advance(base, at)?;
-        }
-        Ok(())
+        self.writer.values(values)
     }
 }
