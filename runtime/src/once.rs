@@ -1,6 +1,7 @@
 //! Records once-routines, pthread's and C11's.
 
 use std::ffi::c_int;
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::SyncOp::{OncePass, OnceRun};
 
@@ -21,8 +22,8 @@ struct Call {
 
 /// Stands in for the routine, and records that it has run while all other threads still wait.
 unsafe extern "C-unwind" fn run() {
-    let call =
-        std::ptr::with_exposed_provenance_mut::<Call>(usize::try_from(block().call()).unwrap_or(0));
+    let call = usize::try_from(block().call.load(Relaxed)).unwrap_or(0);
+    let call = std::ptr::with_exposed_provenance_mut::<Call>(call);
     // SAFETY: only `once` passes this function, from a frame that waits for it to return.
     let (a, object, routine) = unsafe { ((*call).a, (*call).object, (*call).routine) };
     // SAFETY: the program asked for one call of its routine. An exception or cancellation may leave
@@ -36,10 +37,10 @@ unsafe extern "C-unwind" fn run() {
 
 fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> c_int) -> c_int {
     let before = a.now();
-    let mut state = Call { a, object, routine, ran: false, outer: a.tls.call() };
-    a.tls.set_call((&raw mut state).expose_provenance() as u64);
+    let mut state = Call { a, object, routine, ran: false, outer: a.tls.call.load(Relaxed) };
+    a.tls.call.store((&raw mut state).expose_provenance() as u64, Relaxed);
     let result = call(run);
-    a.tls.set_call(state.outer);
+    a.tls.call.store(state.outer, Relaxed);
     if result == 0 && !state.ran {
         a.in_order(OncePass, object, 0, before, a.since(before));
     }

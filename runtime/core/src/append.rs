@@ -7,6 +7,7 @@
 
 use contech_trace::abi::{ID_BYTES, MAX_UNCHECKED, SLACK};
 use std::mem::offset_of;
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::{AllocKind, Event, MAX_EVENT, SYNC_TAIL, SyncOp, raw};
 
@@ -136,10 +137,10 @@ impl Recorder {
     ) -> R {
         self.sync_in_order(tls, s, draw);
         let end = tls.cursor();
-        let outer = tls.announces();
-        tls.set_announces(true);
+        let outer = tls.announces.load(Relaxed);
+        tls.announces.store(true, Relaxed);
         let result = call();
-        tls.set_announces(outer);
+        tls.announces.store(outer, Relaxed);
         let aux = done(&result);
         // Only a call that recorded something itself moves the cursor; handlers put it back.
         if aux != Some(s.aux) && tls.cursor() == end {

@@ -27,7 +27,7 @@ use crate::tls::{self, Cursors, Lane, TlsBlock};
 /// Runs `f`, which no handler interrupts, on the thread's own stack, if it has one.
 pub(crate) fn on_own_stack<R>(tls: &TlsBlock, _: &Blocked, f: impl FnOnce() -> R) -> R {
     // SAFETY: the stack is this thread's, and no handler of it can run meanwhile.
-    unsafe { arch::on_own_stack(tls.own_stack(), f) }
+    unsafe { arch::on_own_stack(tls.own_stack.load(Relaxed), f) }
 }
 
 /// The memory stays with the state of the thread, which another thread takes over in the end.
@@ -39,7 +39,7 @@ fn give_own_stack(thread: &Thread, tls: &TlsBlock) {
         top = stack.expose_provenance() + arch::OWN_STACK;
         thread.own_stack.store(top, Relaxed);
     }
-    tls.set_own_stack(top);
+    tls.own_stack.store(top, Relaxed);
 }
 
 /// What a signal handler must give back when it returns.
@@ -79,7 +79,7 @@ impl Recorder {
             return Entered::Not;
         }
         let blocked = Blocked::new();
-        if entry.stack.is_some() && tls.own_stack() == 0 {
+        if entry.stack.is_some() && tls.own_stack.load(Relaxed) == 0 {
             give_own_stack(thread, tls);
         }
         on_own_stack(tls, &blocked, || self.enter_level(tls, thread, entry, &blocked))
@@ -193,7 +193,7 @@ impl Recorder {
             for depth in depth..inner.depth {
                 whole &= self.recover(&mut inner, depth);
             }
-            tls.set_announces(false);
+            tls.announces.store(false, Relaxed);
             self.leave_to(thread, &mut inner, tls, depth);
         }
         if !whole {
@@ -228,7 +228,7 @@ impl Recorder {
     /// wait for the writer, so this leaves the buffers where they are when too many are queued.
     fn pass_on(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock) {
         let filled = Lane::ALL.map(|lane| !inner.tape(0, lane).deeper.is_empty());
-        let waits = inner.depth == 0 && inner.levels[1].in_call && !tls.announces();
+        let waits = inner.depth == 0 && inner.levels[1].in_call && !tls.announces.load(Relaxed);
         if !filled.contains(&true)
             || !waits
             || inner.status != Status::Live

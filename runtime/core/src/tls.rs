@@ -40,8 +40,12 @@ pub struct TlsBlock {
     allocating: AtomicU32,
     role: AtomicU32,
     handlers: AtomicU16,
-    announces: AtomicBool,
-    call: AtomicU64,
+    /// The thread's last event may still change, because the operation that it tells of is being
+    /// done.
+    pub(crate) announces: AtomicBool,
+    /// A word for the interception of calls that call back (`pthread_once`). It holds the address
+    /// of the current call.
+    pub call: AtomicU64,
     spin: Spin,
     owner: AtomicU64,
     stamps: Stamps,
@@ -51,9 +55,10 @@ pub struct TlsBlock {
     asks_at: AtomicU64,
     /// What instrumented code writes here is not kept.
     gated: AtomicBool,
-    /// The upper end of the thread's [`own stack`](contech_interpose::arch::on_own_stack); 0 if it
-    /// has none.
-    own_stack: AtomicUsize,
+    /// The upper end of the [stack](contech_interpose::arch::on_own_stack) on which the thread's
+    /// slow paths run, because its signal handlers run on an alternate stack, which may be small; 0
+    /// if they run on the program's stack.
+    pub(crate) own_stack: AtomicUsize,
 }
 
 const _: () = {
@@ -230,28 +235,6 @@ impl TlsBlock {
         self.handlers.store(u16::try_from(handlers).unwrap_or(u16::MAX), Relaxed);
     }
 
-    /// Whether the thread's last event may still change, because the operation that it tells of is
-    /// being done.
-    #[inline]
-    pub(crate) fn announces(&self) -> bool {
-        self.announces.load(Relaxed)
-    }
-
-    #[inline]
-    pub(crate) fn set_announces(&self, announces: bool) {
-        self.announces.store(announces, Relaxed);
-    }
-
-    /// A word for the interception of calls that call back (`pthread_once`). It holds the address
-    /// of the current call.
-    pub fn call(&self) -> u64 {
-        self.call.load(Relaxed)
-    }
-
-    pub fn set_call(&self, call: u64) {
-        self.call.store(call, Relaxed);
-    }
-
     /// The last atomic operation of the thread.
     #[inline]
     pub fn spin(&self) -> &Spin {
@@ -290,27 +273,17 @@ impl TlsBlock {
         self.owner.store(owner, Relaxed);
     }
 
-    /// The upper end of the stack on which the thread's slow paths run, because its signal handlers
-    /// run on an alternate stack, which may be small; 0 if they run on the program's stack.
-    pub(crate) fn own_stack(&self) -> usize {
-        self.own_stack.load(Relaxed)
-    }
-
-    pub(crate) fn set_own_stack(&self, top: usize) {
-        self.own_stack.store(top, Relaxed);
-    }
-
     /// Forgets everything, as in a thread that never recorded. The thread keeps its number.
     pub fn reset(&self) {
         self.set_cursors(NOWHERE);
         self.state.store(std::ptr::null_mut(), Relaxed);
         self.set_handlers(0);
-        self.set_announces(false);
+        self.announces.store(false, Relaxed);
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
         self.spin.clear();
         self.set_gate(0, false, u64::MAX);
-        self.set_own_stack(0);
+        self.own_stack.store(0, Relaxed);
         self.set_role(PROGRAM);
     }
 }
