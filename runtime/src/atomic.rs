@@ -263,8 +263,8 @@ pub(crate) unsafe extern "C" fn fence(order: Word) {
     }
 }
 
-/// Gives back the stripe of an operation that never goes on: a jump out of a signal handler leaves for
-/// good what the handler interrupted, and so does the end of a thread.
+/// Gives back the stripe of an operation that never goes on: a jump out of a signal handler leaves
+/// for good what the handler interrupted, and so does the end of a thread.
 pub(crate) fn abandon(tls: &TlsBlock) {
     let me = OWNERS.thread(tls.owner());
     if let Some(stripe) = me.place().and_then(Stripes::at)

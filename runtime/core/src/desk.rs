@@ -118,8 +118,8 @@ impl Desk {
     }
 
     /// Takes away a level's full buffer and the buffers of the handlers that interrupted it. The
-    /// program's buffers go to the writer; a handler's wait for the level that it interrupted. Returns `false` if the
-    /// cursor lies outside the buffer, so that records are lost.
+    /// program's buffers go to the writer; a handler's wait for the level that it interrupted.
+    /// Returns `false` if the cursor lies outside the buffer, so that records are lost.
     pub(crate) fn turn(
         &self,
         context: u32,
