@@ -147,7 +147,6 @@ fn name(call: libc::c_long, file: c_int) -> Option<Name> {
 
 /// Entries that are found by a number. There is no lock, which a forked child might find held.
 type Table = [AtomicU64; 4096];
-const EMPTY: Table = [const { AtomicU64::new(0) }; 4096];
 
 /// The places in which an entry with this number may be.
 fn places(table: &'static Table, number: u64) -> impl Iterator<Item = &'static AtomicU64> {

@@ -5,8 +5,7 @@ use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::{
-    CONNECTED, EMPTY, LISTENED, Name, Table, can_order, family, name, object, path, places, port,
-    sort_of,
+    CONNECTED, LISTENED, Name, Table, can_order, family, name, object, path, places, port, sort_of,
 };
 use crate::active::Active;
 use crate::real::Ptr;
@@ -53,7 +52,7 @@ pub(crate) fn accepts(a: Active, file: c_int, call: impl FnOnce() -> c_int) -> c
 /// The ends of pairs of sockets: the inode, and above it a number that is even for one end of a
 /// pair and odd for the other. Nothing is taken out, because no inode comes again. What finds no
 /// room is a local socket without a path.
-static ENDS: Table = EMPTY;
+static ENDS: Table = [const { AtomicU64::new(0) }; 4096];
 static PAIRS: AtomicU64 = AtomicU64::new(1);
 
 pub(super) fn end_of_pair(inode: u64) -> Option<u64> {

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_short};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{EMPTY, Table, learns, places};
+use super::{Table, learns, places};
 use crate::active::Active;
 use crate::real::Ptr;
 
@@ -25,7 +25,7 @@ pub(crate) fn ready(a: Active, list: Ptr, count: usize, call: impl FnOnce() -> c
 /// What the program watches by epoll: a hash of the set and of what the system says of the
 /// descriptor, and below it the descriptor's number. What finds no room takes the place of another,
 /// which then orders nothing.
-static WATCHED: Table = EMPTY;
+static WATCHED: Table = [const { AtomicU64::new(0) }; 4096];
 
 /// What stands for a descriptor in a set, and the places in which it may be.
 fn watched(set: c_int, data: u64) -> (u64, impl Iterator<Item = &'static AtomicU64>) {
