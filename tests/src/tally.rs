@@ -26,29 +26,6 @@ pub struct Tally {
     pub skipped: u64,
 }
 
-/// How long each part of the test command took, in their order.
-#[derive(Debug, Default)]
-pub struct Phases(Vec<(String, Duration)>);
-
-impl Phases {
-    /// Does something that is a phase of its own.
-    pub fn of<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
-        let done = work();
-        self.0.push((name.to_owned(), begun.elapsed()));
-        done
-    }
-}
-
-impl fmt::Display for Phases {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all: Vec<String> = (self.0.iter())
-            .map(|(name, took)| format!("{name} {:.0} s", took.as_secs_f64()))
-            .collect();
-        write!(f, "took {}", all.join(", "))
-    }
-}
-
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;

@@ -13,7 +13,7 @@ use contech_tests::debian;
 use contech_tests::matrix;
 use contech_tests::outputs::{BUILT, cargo};
 use contech_tests::process::exit;
-use contech_tests::tally::{Phases, Tally, Tests};
+use contech_tests::tally::{Tally, Tests};
 use contech_tests::verdict;
 use serde_json::Value;
 
@@ -45,21 +45,28 @@ fn run() -> Result<Tally> {
     let (matrix, all) = (asks(MATRIX), asks(ALL));
     let begun = Instant::now();
     debian::ensure(&debian::TEST_PACKAGES)?;
-    let (mut tally, mut phases) = (Tally::default(), Phases::default());
+    let mut tally = Tally::default();
     tally.check("format", cargo().args(["fmt", "--all", "--check"]))?;
+    let (mut phases, mut last) = (Vec::new(), Instant::now());
+    let mut ends = |phase| {
+        phases.push(format!("{phase} {:.0} s", last.elapsed().as_secs_f64()));
+        last = Instant::now();
+    };
     // The tests use the release build, which is what the user gets, and are a part of it: so what
     // everything depends on is built once, and all processors have work to the end.
-    let tests = phases.of("build", || tests(matrix, all))?;
-    let mut check =
-        |name: &str, command: &mut Command| phases.of(name, || tally.check(name, command));
+    let tests = tests(matrix, all)?;
+    ends("build");
     let mut strict = in_release("clippy");
     strict.args(["--all-targets", "--", "-D", "warnings"]);
-    check("clippy", &mut strict)?;
+    tally.check("clippy", &mut strict)?;
+    ends("clippy");
     let mut docs = in_release("doc");
     docs.env("RUSTDOCFLAGS", "-D warnings").arg("--no-deps");
-    check("docs", &mut docs)?;
-    phases.of("tests", || tally.tests(tests))?;
-    println!("{phases}");
+    tally.check("docs", &mut docs)?;
+    ends("docs");
+    tally.tests(tests)?;
+    ends("tests");
+    println!("took {}", phases.join(", "));
     println!("took {:.0} s", begun.elapsed().as_secs_f64());
     println!("{tally}");
     Ok(tally)
