@@ -1,11 +1,12 @@
 //! The statements and expressions of the generated programs, and what `main` does, as a grammar.
 //!
 //! A line that is not indented names a rule. Those below it are what the rule can be: a weight (0 if
-//! nothing else can be), what it needs ([`Generator::has`]; `-` for nothing), and the text. In a text, `$name` is a name of its
-//! own, and `@name` is drawn ([`Generator::word`]): by another rule, or, with a number behind it, an
-//! expression (`e`) or condition (`c`) of that level, or an index (`i`) below the number. `@[a b]` is
-//! one of the words, `@<1-9>` one of the numbers. `$name` is the same in all of a text and in what
-//! the text draws, and so is `@Name`.
+//! nothing else can be), what it needs ([`Generator::has`]; `-` for nothing), and the text. In a
+//! text, `$name` is a name of its own, and `@name` is drawn ([`Generator::word`]): by another rule,
+//! or, with a number behind it, an expression (`e`) or condition (`c`) of that level, or an index
+//! (`i`) below the number. `@[a b]` is one of the words, `@<1-9>` one of the numbers. `$name` is the
+//! same in all of a text and in what the text draws, and so is `@Name`; nested statements have their
+//! own.
 //!
 //! Expressions are of type `u64`. No text has undefined behaviour, and every loop ends, whatever its
 //! body does to memory. A statement declares nothing for other statements.
