@@ -62,22 +62,13 @@ NOINL u64 many(u64 a, u32 b, u64 c, u8 e, u64 f, int g, struct S *s, u64 h, s16 
 }
 "#;
 
-const CXX: &str = r"struct Oops { u64 a; u32 b; };
-struct Guard { u64 x; explicit Guard(u64 v) : x(v) { acc += v; } ~Guard() { acc ^= x; grid[x & 15][1] += 1; } };
-struct Thing { u64 k; virtual u64 turn(u64 x) { return x + k; } virtual ~Thing() {} };
-struct Other : Thing { u32 seen[8]; u64 turn(u64 x) override { return seen[x & 7] += (u32)x + (u32)k; } };
-extern TL Thing *things[4];
-";
-
-const JUMPS: &str = "#include <setjmp.h>\nextern TL jmp_buf places[16]; extern TL int jumps;\n";
-
 impl Generator<'_> {
     /// The texts of all units.
     pub(crate) fn units(&mut self) -> Vec<String> {
         let units = self.shape.units;
         self.globals(units);
         self.declare(units);
-        let prelude = self.prelude(units);
+        let prelude = self.prelude();
         let mut texts: Vec<String> = Vec::new();
         for unit in 0..units {
             self.unit = unit;
@@ -131,7 +122,7 @@ impl Generator<'_> {
         }
     }
 
-    fn prelude(&mut self, units: u32) -> String {
+    fn prelude(&mut self) -> String {
         let mut text = String::new();
         let threads = if self.shape.threads() { "__thread" } else { "" };
         text += &format!("#define TL {threads}\n");
@@ -141,7 +132,6 @@ impl Generator<'_> {
             body = body.replace(&format!("ty{i}"), ty);
         }
         text += &body;
-        text += if self.shape.cxx { CXX } else { JUMPS };
         text += if self.shape.cxx { unwinding::CXX } else { unwinding::C };
         if self.shape.coroutines {
             text += coroutines::TYPES;
@@ -155,9 +145,6 @@ impl Generator<'_> {
             if f.shared {
                 text += &format!("u64 {}(u64, struct S *, int);\n", f.name);
             }
-        }
-        if units > 1 {
-            text += "u64 other_unit(u64);\n";
         }
         text
     }

@@ -2,7 +2,11 @@
 //! their own run on the way, rethrow, and throw exceptions inside.
 
 /// For C++ units, after the declarations of the globals.
-pub(crate) const CXX: &str = r"
+pub(crate) const CXX: &str = r"struct Oops { u64 a; u32 b; };
+struct Guard { u64 x; explicit Guard(u64 v) : x(v) { acc += v; } ~Guard() { acc ^= x; grid[x & 15][1] += 1; } };
+struct Thing { u64 k; virtual u64 turn(u64 x) { return x + k; } virtual ~Thing() {} };
+struct Other : Thing { u32 seen[8]; u64 turn(u64 x) override { return seen[x & 7] += (u32)x + (u32)k; } };
+extern TL Thing *things[4];
 struct Heavy { u64 x; explicit Heavy(u64 v) : x(v) {} NOINL ~Heavy() { acc ^= x; grid[x & 15][2] += 1; } };
 struct Stubborn { u64 x; explicit Stubborn(u64 v) : x(v) {}
   NOINL ~Stubborn() { try { Heavy h(x + 1); if (x & 1) throw (int)(x & 7); grid[x & 15][4] += 3; } catch (int e) { acc += e; } } };
@@ -15,7 +19,8 @@ static NOINL u64 thrown(u64 x, int n) {
 ";
 
 /// For C units.
-pub(crate) const C: &str = r"
+pub(crate) const C: &str = r"#include <setjmp.h>
+extern TL jmp_buf places[16]; extern TL int jumps;
 static NOINL u64 jumped(u64 x, int n) {
   u32 local[4] = {(u32)x, 2, 3, (u32)n};
   if (n <= 0) { if (jumps > 0 && (x & 1)) longjmp(places[jumps - 1], 1 + (int)(x & 3)); return x + local[x & 3]; }
