@@ -1,7 +1,5 @@
 //! Private, coherent caches of one line size, of all executors.
 
-use rustc_hash::FxHashMap;
-use serde::Serialize;
 use taskgraph::Access;
 
 use super::line::{Bytes, Effects, LineAccess, NOWHERE, SharedLine};
@@ -30,48 +28,11 @@ struct Private {
     op: u32,
 }
 
-/// Misses that needed another executor's data, and misses that did not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Misses {
-    /// Data of another executor was needed.
-    pub(super) true_misses: u64,
-    /// No data of another executor was needed.
-    pub(super) false_misses: u64,
-}
-
-impl Misses {
-    /// Both kinds.
-    pub(super) fn all(self) -> u64 {
-        self.true_misses + self.false_misses
-    }
-
-    fn count(&mut self, useless: bool) {
-        if useless {
-            self.false_misses += 1;
-        } else {
-            self.true_misses += 1;
-        }
-    }
-
-    /// Adds others.
-    pub(super) fn add(&mut self, other: Self) {
-        self.true_misses += other.true_misses;
-        self.false_misses += other.false_misses;
-    }
-
-    /// So many times as much.
-    pub(super) fn times(self, n: u64) -> Self {
-        Self {
-            true_misses: self.true_misses.saturating_mul(n),
-            false_misses: self.false_misses.saturating_mul(n),
-        }
-    }
-}
-
 /// The state of all lines.
 #[derive(Debug)]
 pub(super) struct Caches {
-    shift: u32,
+    /// The line of an address is the address shifted by so many bits.
+    pub(super) shift: u32,
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
@@ -84,11 +45,6 @@ pub(super) struct Caches {
     /// By position: whether an executor has ended.
     ended: Vec<bool>,
     pub(super) effects: Effects,
-    /// Misses by line, place where its memory was allocated, and operations on both sides: the
-    /// write and the miss.
-    pub(super) misses: FxHashMap<(u64, SiteId, u32, u32), Misses>,
-    /// Bytes read by one executor that another wrote: `(writer, reader)`.
-    pub(super) communicated: FxHashMap<(u32, u32), u64>,
     /// Misses that nobody fights for on a line beside one that the executor has just missed on.
     pub(super) ahead: u64,
     /// How often another executor had its turn so far; a turn that was longer than two slices
@@ -108,8 +64,6 @@ impl Caches {
             shared: Vec::new(),
             ended: Vec::new(),
             effects: Effects::default(),
-            misses: FxHashMap::default(),
-            communicated: FxHashMap::default(),
             ahead: 0,
             turn: 0,
         }
@@ -125,11 +79,6 @@ impl Caches {
     /// Number of bytes of a line.
     pub(super) fn line(&self) -> u64 {
         1 << self.shift
-    }
-
-    /// The line of an address is the address shifted by so many bits.
-    pub(super) fn shift(&self) -> u32 {
-        self.shift
     }
 
     /// One access by `executor`; `site` gives the place where the memory was allocated.
@@ -270,11 +219,8 @@ impl Caches {
         let index = if index & SHARED == 0 { self.share(line, index) } else { index };
         let effects = &mut self.effects;
         let shared = &mut self.shared[(index & !SHARED) as usize].1;
+        effects.line = line;
         let learns = shared.access(access, &self.ended, effects, site);
-        for (writer, bytes) in effects.read.drain(..) {
-            *self.communicated.entry((writer, access.executor)).or_default() += u64::from(bytes);
-        }
-        settle(&mut self.misses, line, effects);
         if std::mem::take(&mut effects.missed) {
             self.ahead += u64::from(self.is_fetched_ahead(line, &access));
         }
@@ -309,8 +255,8 @@ impl Caches {
     /// Ends the run: decides the misses that are still open.
     pub(super) fn finish(&mut self) {
         for (line, shared) in &mut self.shared {
+            self.effects.line = *line;
             shared.finish(&mut self.effects);
-            settle(&mut self.misses, *line, &mut self.effects);
         }
     }
 
@@ -318,17 +264,6 @@ impl Caches {
     pub(super) fn executors(&mut self, line: u64) -> u64 {
         let index = *self.index(line) & !SHARED;
         let shared = self.shared.get(index as usize);
-        shared.map_or(0, |shared| shared.1.executors())
-    }
-}
-
-fn settle(
-    misses: &mut FxHashMap<(u64, SiteId, u32, u32), Misses>,
-    line: u64,
-    effects: &mut Effects,
-) {
-    for miss in effects.settled.drain(..) {
-        let key = (line, miss.site, miss.writer, miss.missed);
-        misses.entry(key).or_default().count(miss.useless);
+        shared.map_or(0, |shared| shared.1.executors)
     }
 }

@@ -8,6 +8,8 @@
 //! never does (Dubois et al., "The detection and elimination of useless misses in multiprocessors",
 //! ISCA 1993).
 
+use rustc_hash::FxHashMap;
+
 use crate::heap::SiteId;
 
 /// Bytes of a line; bit 0 is the first.
@@ -66,17 +68,34 @@ struct Writer {
     bytes: Bytes,
 }
 
-/// A miss whose kind is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Miss {
-    /// The write that took the line away; for true sharing, the one whose data was needed.
-    pub(super) writer: Op,
-    /// The operation that missed.
-    pub(super) missed: Op,
-    /// Where the memory was allocated.
-    pub(super) site: SiteId,
-    /// Whether no data of others was needed.
-    pub useless: bool,
+/// Misses that needed another executor's data, and misses that did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Misses {
+    /// Data of another executor was needed.
+    pub(super) true_misses: u64,
+    /// No data of another executor was needed.
+    pub(super) false_misses: u64,
+}
+
+impl Misses {
+    /// Both kinds.
+    pub(super) fn all(self) -> u64 {
+        self.true_misses + self.false_misses
+    }
+
+    /// Adds others.
+    pub(super) fn add(&mut self, other: Self) {
+        self.true_misses += other.true_misses;
+        self.false_misses += other.false_misses;
+    }
+
+    /// So many times as much.
+    pub(super) fn times(self, n: u64) -> Self {
+        Self {
+            true_misses: self.true_misses.saturating_mul(n),
+            false_misses: self.false_misses.saturating_mul(n),
+        }
+    }
 }
 
 /// A line used by several executors.
@@ -85,7 +104,7 @@ pub(super) struct SharedLine {
     /// Copies of executors that go on; some that have ended may be among them.
     copies: Vec<Copy>,
     /// Number of executors that have used the line.
-    executors: u64,
+    pub(super) executors: u64,
     /// Whether an executor that has ended had the line, and nobody has taken it since.
     left: bool,
     writers: Vec<Writer>,
@@ -97,12 +116,16 @@ pub(super) struct SharedLine {
 }
 
 /// What accesses did.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Effects {
-    /// Misses whose kind is now known.
-    pub(super) settled: Vec<Miss>,
-    /// Bytes of other executors that the access read: writer and number.
-    pub(super) read: Vec<(u32, u32)>,
+    /// The line that is accessed.
+    pub(super) line: u64,
+    /// Misses whose kind is known, by line, place where its memory was allocated, and operations on
+    /// both sides: the write that took the line away (for true sharing, the one whose data was
+    /// needed), and the miss.
+    pub(super) misses: FxHashMap<(u64, SiteId, Op, Op), Misses>,
+    /// Bytes read by one executor that another wrote: `(writer, reader)`.
+    pub(super) communicated: FxHashMap<(u32, u32), u64>,
     /// First accesses of an executor to a line.
     pub(super) cold: u64,
     /// Writes that took a line away from other executors.
@@ -112,6 +135,13 @@ pub(super) struct Effects {
     pub(super) contested: u64,
     /// Whether the access missed for another reason: another executor had taken the line.
     pub(super) missed: bool,
+}
+
+impl Effects {
+    /// The misses like that which brought a copy, after a write.
+    fn of(&mut self, copy: &Copy, writer: Op) -> &mut Misses {
+        self.misses.entry((self.line, copy.site, writer, copy.missed)).or_default()
+    }
 }
 
 impl SharedLine {
@@ -124,11 +154,6 @@ impl SharedLine {
             writers: if written == 0 { Vec::new() } else { vec![writer] },
             ..Self::default()
         }
-    }
-
-    /// Executors that use the line.
-    pub(super) fn executors(&self) -> u64 {
-        self.executors
     }
 
     /// Whether the executor of this access has just missed here, so that its processor fetches the
@@ -199,12 +224,7 @@ impl SharedLine {
             if std::mem::take(&mut copy.pending) {
                 let writer = self.writers.iter().find(|writer| writer.bytes & news != 0);
                 let writer = writer.map_or(copy.taken_by, |writer| writer.op);
-                effects.settled.push(Miss {
-                    writer,
-                    missed: copy.missed,
-                    site: copy.site,
-                    useless: false,
-                });
+                effects.of(copy, writer).true_misses += 1;
             }
         }
         if access.write {
@@ -215,7 +235,9 @@ impl SharedLine {
             let new = copy.unread & access.bytes;
             copy.unread &= !access.bytes;
             for writer in self.writers.iter().filter(|writer| writer.bytes & new != 0) {
-                effects.read.push((writer.executor, (writer.bytes & new).count_ones()));
+                let pair = (writer.executor, access.executor);
+                let bytes = (writer.bytes & new).count_ones();
+                *effects.communicated.entry(pair).or_default() += u64::from(bytes);
             }
         }
         (self.copies[0].stale | self.copies[0].unread) != 0
@@ -276,12 +298,7 @@ impl Copy {
 
     fn lose(&mut self, effects: &mut Effects) {
         if std::mem::take(&mut self.pending) {
-            effects.settled.push(Miss {
-                writer: self.taken_by,
-                missed: self.missed,
-                site: self.site,
-                useless: true,
-            });
+            effects.of(self, self.taken_by).false_misses += 1;
         }
     }
 }
@@ -290,11 +307,8 @@ impl Copy {
 mod tests {
     use super::*;
 
-    /// What happened, apart from the order of settled misses.
-    type Happened = (Vec<Miss>, Vec<(u32, u32)>, [u64; 4]);
-
     /// Executors that follow one another use a line, two at a time.
-    fn used(forgets: bool) -> (SharedLine, Happened) {
+    fn used(forgets: bool) -> (SharedLine, Effects, u64) {
         let mut line = SharedLine::new(0, 0xff, 1);
         let (mut effects, mut missed) = (Effects::default(), 0);
         let mut ended = vec![false; 64];
@@ -316,18 +330,15 @@ mod tests {
             }
         }
         line.finish(&mut effects);
-        let sums = [effects.cold, effects.taken, effects.contested, missed];
-        let mut settled = effects.settled;
-        settled.sort_by_key(|miss| (miss.writer, miss.missed, miss.useless));
-        (line, (settled, effects.read, sums))
+        (line, effects, missed)
     }
 
     #[test]
     fn executors_that_have_ended_are_forgotten_and_change_nothing() {
-        let [(kept, all), (few, same)] = [false, true].map(used);
-        assert_eq!(all, same);
-        assert_eq!(kept.executors(), few.executors());
-        assert_eq!(kept.copies.len() as u64, kept.executors());
+        let [(kept, all, missed), (few, same, too)] = [false, true].map(used);
+        assert_eq!((all, missed), (same, too));
+        assert_eq!(kept.executors, few.executors);
+        assert_eq!(kept.copies.len() as u64, kept.executors);
         assert!(few.copies.len() <= 4, "{}", few.copies.len());
     }
 }

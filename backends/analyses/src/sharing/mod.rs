@@ -193,7 +193,7 @@ impl Accesses for Watch {
         }
         let site = |address| memory.site(address);
         for cache in &mut self.caches {
-            self.runs.by_line(cache.shift(), |moving, times| {
+            self.runs.by_line(cache.shift, |moving, times| {
                 cache.stretch(executor, moving, times, site);
             });
         }

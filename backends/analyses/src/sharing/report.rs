@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use taskgraph::{OpId, StaticInfo};
 
-use super::caches::{Caches, Misses};
-use super::line::NOWHERE;
+use super::caches::Caches;
+use super::line::{Misses, NOWHERE};
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
 use crate::heap::{SiteId, SiteRow};
@@ -154,7 +154,7 @@ pub(super) fn report(
     for mut cache in caches {
         cache.finish();
         let size = cache.line();
-        let misses = std::mem::take(&mut cache.misses).into_iter();
+        let misses = std::mem::take(&mut cache.effects.misses).into_iter();
         let mut misses: Vec<_> = misses.map(|(key, n)| (key, n.times(every))).collect();
         misses.sort_unstable_by_key(|row| row.0);
         let mut total = Misses::default();
@@ -212,7 +212,7 @@ pub(super) fn report(
 
 /// Bytes communicated between the executors that communicate most.
 fn matrix(graph: &Graph, caches: Option<&Caches>, every: u64) -> (Vec<u32>, Vec<Vec<u64>>) {
-    let Some(Caches { communicated, .. }) = caches else {
+    let Some(communicated) = caches.map(|caches| &caches.effects.communicated) else {
         return Default::default();
     };
     let all = graph.executor_count();
