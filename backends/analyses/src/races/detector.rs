@@ -117,8 +117,9 @@ pub struct Detector {
     /// iteration.
     loops: Vec<(u64, u64)>,
     limit: usize,
-    /// Whether more than `limit` bytes are in use; then nothing more is checked.
-    full: bool,
+    /// Whether more than `limit` bytes are in use; then nothing more is checked, and the result is
+    /// incomplete.
+    pub(super) full: bool,
     /// What was found.
     pub(super) tally: Tally,
     /// Reads and writes seen.
@@ -247,11 +248,6 @@ impl Detector {
     /// The block that called, if the operation stands for a call that makes or frees memory.
     pub(super) fn called_by(op: u32) -> Option<BlockId> {
         (CALLED_BY..STACK_OP).contains(&op).then(|| BlockId::new(op & !CALLED_BY))
-    }
-
-    /// Whether the limit was reached, so that the result is incomplete.
-    pub(super) fn is_full(&self) -> bool {
-        self.full
     }
 
     /// Bytes in use: shadow, states, clocks and allocations.

@@ -45,29 +45,26 @@ impl Moments {
     /// Follows contexts from their starts to all spots. If `near`, calls are followed only from
     /// shortly before.
     pub(super) fn of(graph: &Graph, spots: impl Iterator<Item = Spot>, near: bool) -> Result<Self> {
-        let mut wanted: BTreeMap<_, BTreeMap<u32, BTreeSet<Option<BlockId>>>> = BTreeMap::new();
-        for (task, block) in spots {
-            let tasks = wanted.entry(task.context).or_default();
-            tasks.entry(task.seq).or_default().insert(block);
-        }
+        let wanted: BTreeSet<Spot> = spots.collect();
+        let wanted: Vec<Spot> = wanted.into_iter().collect();
         let mut found = BTreeMap::new();
         let mut reader = Reader::new(graph, 1).without_accesses();
-        for (context, mut wanted) in wanted {
+        for own in wanted.chunk_by(|a, b| a.0.context == b.0.context) {
             let mut way = ContextWalk::new(graph.info(), &mut found);
-            let first = wanted.keys().next().copied().unwrap_or(0);
-            let mut tasks = graph.walk_of(context);
+            let mut wanted = own.chunk_by(|a, b| a.0 == b.0).peekable();
+            let mut tasks = graph.walk_of(own[0].0.context);
             while let Some(task) = tasks.next()? {
-                let seq = task.id().seq;
-                if near && seq + LOOK_BACK < first {
+                if near && task.id().seq + LOOK_BACK < own[0].0.seq {
                     each_synchronisation(&mut reader, task, |op, object| {
                         way.held.see(op, object);
                         Ok(())
                     })?;
                     continue;
                 }
-                way.open = wanted.remove(&seq).unwrap_or_default();
+                let open = wanted.next_if(|spots| spots[0].0 == task.id());
+                way.open = open.into_iter().flatten().map(|spot| spot.1).collect();
                 way.task(&mut reader, task)?;
-                if wanted.is_empty() {
+                if wanted.peek().is_none() {
                     break;
                 }
             }

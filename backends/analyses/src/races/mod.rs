@@ -320,7 +320,7 @@ impl Races {
         shards: Vec<Detector>,
     ) -> Result<Vec<Share>> {
         merged.passes += 1;
-        if !shards.iter().any(Detector::is_full) {
+        if !shards.iter().any(|detector| detector.full) {
             shards.into_iter().for_each(|detector| merged.add(graph.info(), detector));
             return Ok(Vec::new());
         }

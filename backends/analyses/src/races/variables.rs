@@ -302,37 +302,26 @@ impl<'d> Debug<'d> {
 fn is_fortran(unit: &Unit<'_>) -> Option<bool> {
     let mut entries = unit.entries();
     let (_, root) = entries.next_dfs().ok()??;
-    let language = root.attr_value(gimli::DW_AT_language).ok()??;
-    let all = [
-        gimli::DW_LANG_Fortran77,
-        gimli::DW_LANG_Fortran90,
-        gimli::DW_LANG_Fortran95,
-        gimli::DW_LANG_Fortran03,
-        gimli::DW_LANG_Fortran08,
-        gimli::DW_LANG_Fortran18,
-    ];
-    Some(matches!(language, AttributeValue::Language(own) if all.contains(&own)))
+    let AttributeValue::Language(language) = root.attr_value(gimli::DW_AT_language).ok()?? else {
+        return None;
+    };
+    Some(language.static_string()?.contains("Fortran"))
 }
 
 /// Writes the indices of an element. In Fortran the first one counts fastest.
 fn indices(fortran: bool, extents: &[(i64, u64)], at: u64, path: &mut String) -> Option<()> {
     let mut left = at;
-    let mut all = vec![0; extents.len()];
-    let mut fill = |n: usize| {
-        let (first, count) = extents[n];
-        all[n] = first.checked_add_unsigned(left.checked_rem(count)?)?;
+    let mut index = |&(first, count): &(i64, u64)| {
+        let index = first.checked_add_unsigned(left.checked_rem(count)?)?;
         left /= count;
-        Some(())
+        Some(index.to_string())
     };
     if fortran {
-        (0..extents.len()).try_for_each(&mut fill)?;
-        let all: Vec<String> = all.iter().map(i64::to_string).collect();
+        let all: Vec<String> = extents.iter().map(index).collect::<Option<_>>()?;
         let _ = write!(path, "({})", all.join(","));
     } else {
-        (0..extents.len()).rev().try_for_each(&mut fill)?;
-        for index in all {
-            let _ = write!(path, "[{index}]");
-        }
+        let all: Vec<String> = extents.iter().rev().map(&mut index).collect::<Option<_>>()?;
+        all.iter().rev().for_each(|index| _ = write!(path, "[{index}]"));
     }
     Some(())
 }

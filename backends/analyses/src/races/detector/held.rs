@@ -7,9 +7,7 @@ use crate::races::record::{Kind, Use};
 use crate::races::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, page_of};
 
 /// The most allocations that are held.
-const MOST: usize = 16;
-/// Pages that are told apart; a power of two.
-const PAGES: u64 = 1 << 12;
+const MOST: usize = 8;
 
 /// An allocation, and the free of it if there was one.
 #[derive(Clone, Copy, Debug)]
@@ -21,32 +19,24 @@ struct Held {
 }
 
 /// The allocations that are held, oldest first, none of which overlaps another one.
-#[derive(Debug)]
-pub(super) struct HeldMarks {
-    all: Vec<Held>,
-    /// By number of the page: whether an allocation that is held is there.
-    pages: Box<[bool]>,
-}
+#[derive(Debug, Default)]
+pub(super) struct HeldMarks(Vec<Held>);
 
-impl Default for HeldMarks {
-    fn default() -> Self {
-        Self { all: Vec::new(), pages: (0..PAGES).map(|_| false).collect() }
-    }
-}
-
-/// Where the pages of some bytes are noted.
-fn pages_of(addr: u64, size: u64) -> impl Iterator<Item = usize> {
+/// The first and the last page of some bytes.
+fn pages_of(addr: u64, size: u64) -> (u64, u64) {
     let last = addr.saturating_add(size.saturating_sub(1));
-    let (first, last) = (page_of(addr >> GRANULE_SHIFT), page_of(last >> GRANULE_SHIFT));
-    let last = last.min(first + PAGES - 1);
-    (first..=last).map(|page| usize::try_from(page % PAGES).unwrap_or(0))
+    (page_of(addr >> GRANULE_SHIFT), page_of(last >> GRANULE_SHIFT))
 }
 
 impl HeldMarks {
-    /// Whether one of the bytes may be in an allocation that is held.
+    /// Whether an allocation that is held is on a page of the bytes.
     #[inline]
     pub(super) fn may_have(&self, addr: u64, size: u64) -> bool {
-        !self.all.is_empty() && pages_of(addr, size).any(|page| self.pages[page])
+        let (first, last) = pages_of(addr, size);
+        self.0.iter().any(|held| {
+            let own = pages_of(held.addr, held.size);
+            own.0 <= last && first <= own.1
+        })
     }
 }
 
@@ -55,21 +45,20 @@ impl Detector {
     /// is forgotten: the mark replaces all marks that are older.
     pub(super) fn allocate(&mut self, addr: u64, size: u64, op: u32) {
         let own = |held: &Held| (held.addr, held.size) == (addr, size);
-        if let Some(before) = self.held.all.iter().position(own) {
-            self.held.all.remove(before);
-        } else if self.held.may_have(addr, size) || self.held.all.len() == MOST {
+        if let Some(before) = self.held.0.iter().position(own) {
+            self.held.0.remove(before);
+        } else if self.held.may_have(addr, size) || self.held.0.len() == MOST {
             self.settle_marks();
         }
         if size > GRANULES_OF_PAGE << GRANULE_SHIFT {
             return self.renew(addr, size, Kind::Alloc, op);
         }
-        pages_of(addr, size).for_each(|page| self.held.pages[page] = true);
-        self.held.all.push(Held { addr, size, made: op, freed: None });
+        self.held.0.push(Held { addr, size, made: op, freed: None });
     }
 
     /// Marks a free.
     pub(super) fn freed(&mut self, addr: u64, size: u64, op: u32) {
-        let mut held = self.held.all.iter_mut();
+        let mut held = self.held.0.iter_mut();
         let own = |held: &&mut Held| (held.addr, held.size) == (addr, size);
         match held.find(own) {
             Some(held) if held.freed.is_none() => held.freed = Some(op),
@@ -80,11 +69,7 @@ impl Detector {
     /// Puts all marks that are held into the shadow.
     #[cold]
     pub(super) fn settle_marks(&mut self) {
-        let held = std::mem::take(&mut self.held.all);
-        for Held { addr, size, .. } in &held {
-            pages_of(*addr, *size).for_each(|page| self.held.pages[page] = false);
-        }
-        for Held { addr, size, made, freed } in held {
+        for Held { addr, size, made, freed } in std::mem::take(&mut self.held.0) {
             self.range(addr, size, Use::of(made, Kind::Alloc));
             if let Some(op) = freed {
                 self.range(addr, size, Use::of(op, Kind::Free));
