@@ -28,8 +28,6 @@ pub(super) struct Frame {
     pub site: u32,
     /// The function that contains the call site.
     pub caller: u32,
-    pub top_call_site: bool,
-    pub top_caller: bool,
     /// The context's clocks at the start.
     pub start: u64,
     pub start_work: u64,
@@ -116,27 +114,30 @@ impl OnStack {
         Self { above, ..Self::default() }
     }
 
-    /// Notes an invocation; returns whether its number is there for the first time.
-    pub(super) fn enter(&mut self, number: u32) -> bool {
+    /// Notes an invocation.
+    pub(super) fn enter(&mut self, number: u32) {
         // The innermost invocations are looked up most, and they are at the end.
-        if let Some(known) = self.own.iter_mut().rfind(|known| known.0 == number) {
-            known.1 += 1;
-            return false;
-        }
-        self.own.push((number, 1));
-        self.below = None;
-        self.above.binary_search(&number).is_err()
-    }
-
-    /// Forgets an invocation.
-    pub(super) fn leave(&mut self, number: u32) {
-        if let Some(at) = self.own.iter().rposition(|known| known.0 == number) {
-            self.own[at].1 -= 1;
-            if self.own[at].1 == 0 {
-                self.own.swap_remove(at);
+        match self.own.iter_mut().rfind(|known| known.0 == number) {
+            Some(known) => known.1 += 1,
+            None => {
+                self.own.push((number, 1));
                 self.below = None;
             }
         }
+    }
+
+    /// Forgets an invocation; returns whether no other one has its number.
+    pub(super) fn leave(&mut self, number: u32) -> bool {
+        let Some(at) = self.own.iter().rposition(|known| known.0 == number) else {
+            return false;
+        };
+        self.own[at].1 -= 1;
+        if self.own[at].1 > 0 {
+            return false;
+        }
+        self.own.swap_remove(at);
+        self.below = None;
+        self.above.binary_search(&number).is_err()
     }
 
     /// Whether no invocation has this number.

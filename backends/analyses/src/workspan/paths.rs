@@ -149,22 +149,6 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_has_the_common_beginning_on_both_sides() {
-        let mut paths = Paths::default();
-        let mut left = paths.empty();
-        paths.add(&mut left, 1, one(10));
-        let mut right = paths.share(&left);
-        paths.add(&mut left, 2, one(20));
-        paths.add(&mut right, 3, one(30));
-        paths.release(left);
-        paths.add(&mut right, 1, one(1));
-        let mut seen = Vec::new();
-        paths.print(right, |key, measure| seen.push((key, measure.local.span)));
-        assert_eq!(seen, [(1, 11), (3, 30)]);
-        assert_eq!(paths.used(), 0);
-    }
-
-    #[test]
     fn a_million_hand_overs_leave_a_few_nodes() {
         let mut paths = Paths::default();
         let mut tips = [paths.empty(), paths.empty(), paths.empty()];

@@ -131,20 +131,15 @@ pub(super) fn bounds(
         .filter(|&p| p <= 64 || p.is_power_of_two() || p == p_max)
         .chain(measured.map(|point| point.threads))
         .collect();
-    let bound = |p| bound(work, span, burdened, p);
-    processors.into_iter().map(bound).collect()
-}
-
-fn bound(work: u64, span: u64, burdened: u64, processors: u32) -> Bound {
-    let p = f64::from(processors);
     #[expect(clippy::cast_precision_loss, reason = "a bound for people")]
     let (work_f, burdened) = (work as f64, burdened as f64);
-    let lower = work_f / (work_f / p + 1.7 * burdened);
-    Bound {
-        processors,
-        upper: p.min(ratio(work, span)),
-        lower: if lower.is_finite() { lower } else { 0.0 },
-    }
+    let bound = |processors| {
+        let p = f64::from(processors);
+        let lower = work_f / (work_f / p + 1.7 * burdened);
+        let lower = if lower.is_finite() { lower } else { 0.0 };
+        Bound { processors, upper: p.min(ratio(work, span)), lower }
+    };
+    processors.into_iter().map(bound).collect()
 }
 
 fn sites(

@@ -25,6 +25,21 @@ pub enum SiteKey {
     SpawnOutside,
 }
 
+impl SiteKey {
+    /// What invoked a function, or created the context that it is the first one of: the block whose
+    /// call did, if it is recorded.
+    #[must_use]
+    pub fn of(call: Option<BlockId>, function: Option<FunctionId>, creates: bool) -> Self {
+        match (call, function) {
+            (Some(call), _) if creates => Self::Spawn(call),
+            (Some(call), _) => Self::Call(call),
+            (None, Some(function)) => Self::Outside(function),
+            (None, None) if creates => Self::SpawnOutside,
+            (None, None) => Self::Program,
+        }
+    }
+}
+
 /// A calling context.
 #[derive(Clone, Debug)]
 pub struct Node {

@@ -159,8 +159,7 @@ impl<'g> Walk<'g> {
             let Some(&below) = below else {
                 return self.first(*creator, Some(function));
             };
-            let key = call.map_or(SiteKey::Outside(function), SiteKey::Call);
-            self.invoke(below, key, Some(function))
+            self.invoke(below, SiteKey::of(call, Some(function), false), Some(function))
         });
         stack.frames().last().map_or(Tree::ROOT, |top| top.value)
     }
@@ -171,11 +170,9 @@ impl<'g> Walk<'g> {
         creator: Option<(u32, Option<BlockId>)>,
         function: Option<FunctionId>,
     ) -> u32 {
-        let (from, key) = match (creator, function) {
-            (Some((from, Some(block))), _) => (from, SiteKey::Spawn(block)),
-            (Some((from, None)), _) => (from, SiteKey::SpawnOutside),
-            (None, Some(function)) => (Tree::ROOT, SiteKey::Outside(function)),
-            (None, None) => (Tree::ROOT, SiteKey::Program),
+        let (from, key) = match creator {
+            Some((from, block)) => (from, SiteKey::of(block, None, true)),
+            None => (Tree::ROOT, SiteKey::of(None, function, false)),
         };
         self.invoke(from, key, function)
     }

@@ -17,12 +17,7 @@ impl Machine {
         if !state.frames.is_empty() {
             return false;
         }
-        let (key, caller) =
-            match state.spawned_at.and_then(|at| self.info.block(at).map(|b| (at, b))) {
-                Some((at, block)) => (SiteKey::Spawn(at), block.function.get()),
-                None => (SiteKey::SpawnOutside, NOBODY),
-            };
-        let site = self.tree.site(key);
+        let (site, caller) = self.site(state.spawned_at, None, true);
         let node = self.tree.child(state.from, site, function.map(FunctionId::new));
         self.push_at(state, node, site, caller, function);
         true
@@ -47,14 +42,10 @@ impl Machine {
         function: Option<u32>,
         spawns: bool,
     ) -> (u32, u32) {
-        let block = call.and_then(|at: BlockId| self.info.block(at).map(|block| (at, block)));
-        let (key, caller) = match (block, function) {
-            (Some((at, block)), _) if spawns => (SiteKey::Spawn(at), block.function.get()),
-            (Some((at, block)), _) => (SiteKey::Call(at), block.function.get()),
-            (None, Some(function)) => (SiteKey::Outside(FunctionId::new(function)), NOBODY),
-            (None, None) => (SiteKey::Program, NOBODY),
-        };
-        (self.tree.site(key), caller)
+        let block = call.and_then(|at| self.info.block(at));
+        let call = call.filter(|_| block.is_some());
+        let key = SiteKey::of(call, function.map(FunctionId::new), spawns);
+        (self.tree.site(key), block.map_or(NOBODY, |block| block.function.get()))
     }
 
     /// The frame just pushed is a spawn that is executed before its continuation.
@@ -135,8 +126,8 @@ impl Machine {
         function: Option<u32>,
     ) {
         self.flush(state);
-        // Code that no recorded function called is never recursive through its caller.
-        let (top_call_site, top_caller) = (state.sites.enter(site), state.callers.enter(caller));
+        state.sites.enter(site);
+        state.callers.enter(caller);
         let (factor, grain) = self.effect(node);
         let inherited = state.frames.last().map_or(state.factor, |top| top.factor);
         let factor = match (inherited, factor) {
@@ -149,8 +140,6 @@ impl Machine {
             node,
             site,
             caller,
-            top_call_site,
-            top_caller: top_caller || caller == NOBODY,
             start: state.time,
             start_work: state.work,
             on_path: true,
@@ -190,15 +179,16 @@ impl Machine {
             return;
         };
         let continuation = frame.continuation.take();
-        state.sites.leave(frame.site);
-        state.callers.leave(frame.caller);
+        let top_call_site = state.sites.leave(frame.site);
+        // Code that no recorded function called is never recursive through its caller.
+        let top_caller = state.callers.leave(frame.caller) || frame.caller == NOBODY;
         let (work, span) = (state.work - frame.start_work, state.time - frame.start);
         let sum = |counts: bool| {
             if counts { Sum::one(work, span) } else { Sum::default() }
         };
         let mut measure = Measure {
-            top_call_site: sum(frame.top_call_site),
-            top_caller: sum(frame.top_caller),
+            top_call_site: sum(top_call_site),
+            top_caller: sum(top_caller),
             local: Sum::one(frame.local_work, frame.local_span),
         };
         self.over(frame.node, measure);
