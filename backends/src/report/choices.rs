@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::Budget;
-use crate::analysis::{Graph, Windows, default_config, line_lookups, word_accesses};
+use crate::analysis::{Graph, Windows, accesses_of, default_config};
 use crate::cache::{self, Sample};
 use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
@@ -31,7 +31,7 @@ pub struct Choices {
 impl Choices {
     /// The share of the lines that misses are estimated from; `None` for all of them.
     fn sample(&self, graph: &Graph) -> Option<f64> {
-        let within = |most| Sample::within(line_lookups(graph), most).rate();
+        let within = |most| Sample::within(accesses_of(graph, 64), most).rate();
         let budget = || self.budget.lines().and_then(within);
         self.cache.sample.or_else(budget)
     }
@@ -39,7 +39,7 @@ impl Choices {
     /// What of the run is looked at by models that need all lines and all contexts; `None` for all
     /// of it.
     pub(crate) fn windows(&self, graph: &Graph) -> Option<Windows> {
-        Windows::within(word_accesses(graph), self.budget.all_lines()?)
+        Windows::within(accesses_of(graph, 8), self.budget.all_lines()?)
     }
 
     pub(crate) fn sharing(&self, graph: &Graph) -> Result<sharing::Options> {

@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 use taskgraph::{BlockCounts, BlockId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Graph, State};
+use crate::analysis::{Graph, State, block_before};
 use crate::critpath::Stretch;
-use crate::parallelism::{Lanes, Seen, block_before};
+use crate::parallelism::{Lanes, Seen};
 use crate::view::Chart;
 use crate::view::chart::Note;
 use crate::view::page::label;

@@ -14,8 +14,7 @@ use super::{
     TASKS, Table, Value, WAITS,
 };
 use crate::analysis::source::{Place, code_of};
-use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task};
-use crate::parallelism::block_before;
+use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task, block_before};
 
 /// The number of a task as one column: its context in front of its place in the context.
 #[must_use]

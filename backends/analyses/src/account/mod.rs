@@ -45,8 +45,8 @@ use tracing::debug_span;
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, count_spans,
-    default_config, end_of, line_lookups, long_call, run_all, state_in,
+    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, accesses_of, count_spans,
+    default_config, end_of, long_call, run_all, state_in,
 };
 use crate::cache::Sample;
 use crate::memuse::{self, MemUse};
@@ -392,7 +392,7 @@ impl Analysis for Account {
     }
 
     fn complete(report: &mut Report, graph: &Graph) -> Result<()> {
-        let looked_up = line_lookups(graph);
+        let looked_up = accesses_of(graph, 64);
         let windows = Windows::within(looked_up, LOOKED_UP);
         let mut memory = Part::new(MemUse::new(
             memuse::Options {

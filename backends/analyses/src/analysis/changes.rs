@@ -61,7 +61,7 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
             let segments = Segments::new(graph, id)?;
             // A context may be seen before its first task, and nothing is known of the time in
             // between.
-            alive.push(Reverse((first_ns.max(segments.at_ns()), number)));
+            alive.push(Reverse((first_ns.max(segments.at_ns), number)));
             lives[number as usize] = Some(Box::new((segments, None)));
             continue;
         }

@@ -34,7 +34,6 @@ pub fn run_share<A: Divided>(mut analysis: A, graph: &Graph, share: Share) -> Re
     let positions = positions(graph);
     let order = analysis.order();
     let (mut shards, mut places) = (Vec::new(), FxHashMap::default());
-    let mut windows = analysis.windows();
     let reader = Reader::new(graph, FRAMES);
     let mut reader = match A::STRETCHES {
         true => reader,
@@ -70,7 +69,7 @@ pub fn run_share<A: Divided>(mut analysis: A, graph: &Graph, share: Share) -> Re
         let spans = if A::STRETCHES { own } else { 0..task.spans().len() };
         reader.open_spans(task, spans);
         while let Some(batch) = reader.next()? {
-            pieces(&analysis, shard, first, batch, &mut windows)?;
+            pieces(&analysis, shard, first, batch, &mut None)?;
         }
         analysis.done(shard, task, &BlockCounts::new())?;
     }

@@ -33,19 +33,12 @@ pub fn open(path: &Path) -> Result<Graph> {
     Ok(taskgraph::map(path)?)
 }
 
-/// How often the run looks for a line of 64 bytes in a cache, about: once for each access, and once
-/// for each line that a copy or a fill goes over.
+/// How often the run accesses a line or a word of so many bytes, about: once for each access, and
+/// once for each line or word that a copy or a fill goes over.
 #[must_use]
-pub fn line_lookups(graph: &Graph) -> u64 {
+pub fn accesses_of(graph: &Graph, bytes: u64) -> u64 {
     let summary = graph.summary();
-    summary.accesses.max(summary.bytes_accessed / 64)
-}
-
-/// How many words of eight bytes the run accesses, about.
-#[must_use]
-pub fn word_accesses(graph: &Graph) -> u64 {
-    let summary = graph.summary();
-    summary.accesses.max(summary.bytes_accessed / 8)
+    summary.accesses.max(summary.bytes_accessed / bytes)
 }
 
 /// For analyses of accesses: refuses a graph that has none because only synchronisation was

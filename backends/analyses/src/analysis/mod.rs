@@ -70,16 +70,15 @@ pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, run, run_all};
 pub(crate) use graph::full_recording;
-pub use graph::{
-    DEFAULT_GRAPH, Graph, Task, line_lookups, open, something_to_analyse, warnings, word_accesses,
-};
+pub use graph::{DEFAULT_GRAPH, Graph, Task, accesses_of, open, something_to_analyse, warnings};
 pub use moment::Moment;
 pub(crate) use reading::count_spans;
 pub use segments::{Segment, Segments};
 pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in, state_of};
 pub use share::Share;
-pub use state::{CAUSES, Cause, State};
+pub use state::{CAUSES, Cause, State, block_before};
 pub(crate) use state::{by_name, cause_of};
+pub use strides::always_accesses;
 pub(crate) use strides::{Accesses, Moving, Strides, lines, lines_of};
 pub use visitor::Visitor;
 pub use windows::Windows;

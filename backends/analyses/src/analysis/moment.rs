@@ -58,7 +58,7 @@ impl Moment {
         let length = end_ns.saturating_sub(start_ns);
         Self {
             start_ns,
-            step: quotient(u128::from(length) << FRACTION, count.max(1).into()),
+            step: (u128::from(length) << FRACTION) / u128::from(count.max(1)),
             ..Self::default()
         }
     }
@@ -101,17 +101,8 @@ impl Moment {
         // The least number of an action that happens later.
         let later = (u128::from(passed) + 1) << FRACTION;
         let passed = later.saturating_sub(self.step / 2);
-        let first = quotient(passed.saturating_add(self.step - 1), self.step);
+        let first = passed.div_ceil(self.step);
         u64::try_from(first.saturating_sub(u128::from(self.index))).unwrap_or(u64::MAX)
-    }
-}
-
-/// `a / b`, which mostly are short.
-#[inline]
-fn quotient(a: u128, b: u128) -> u128 {
-    match (u64::try_from(a), u64::try_from(b)) {
-        (Ok(a), Ok(b)) => (a / b).into(),
-        _ => a / b,
     }
 }
 

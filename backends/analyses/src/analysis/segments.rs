@@ -64,8 +64,8 @@ pub struct Segments<'g> {
     ahead: Option<Task<'g>>,
     /// Kind of the task before `ahead`.
     before: Option<TaskKind>,
-    /// Where the last segment ended.
-    at_ns: u64,
+    /// Where the last segment ended, or the first one begins.
+    pub(super) at_ns: u64,
 }
 
 impl<'g> Segments<'g> {
@@ -79,11 +79,6 @@ impl<'g> Segments<'g> {
         segments.step()?;
         segments.at_ns = segments.ahead.as_ref().map_or(0, Task::start_ns);
         Ok(segments)
-    }
-
-    /// Where the last segment ended, or the first one begins.
-    pub(crate) fn at_ns(&self) -> u64 {
-        self.at_ns
     }
 
     /// Goes on to the next task.

@@ -1,8 +1,11 @@
 //! What a context does at a moment: it runs, or it waits for a cause.
 
+use anyhow::Result;
 use serde::Serializer;
 pub use taskgraph::WaitCause as Cause;
-use taskgraph::{SyncOp, TaskKind};
+use taskgraph::{BlockId, SyncOp, TaskKind};
+
+use super::Task;
 
 /// Number of causes a context can wait for.
 pub const CAUSES: usize = Cause::ALL.len();
@@ -37,6 +40,8 @@ const FUTEXES: [(&str, Cause); 9] = [
 
 /// Number of tasks before a wait on a futex among which the one is searched whose code waits.
 const NEAR: usize = 4;
+/// Number of tasks before a wait that are searched for one that executed code.
+const LOOK_BACK: usize = 8;
 
 /// What an operation waits for; `None` for operations that do not wait. Who waits on a futex does
 /// so for what the function does that waits, if its name tells that.
@@ -54,17 +59,35 @@ pub(crate) fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<
 /// The name of the function whose code the context executed last before a task. Whoever reads the
 /// code says if it is damaged.
 fn function_before<'g, D: AsRef<[u8]>>(task: &taskgraph::Task<'g, D>) -> Option<&'g str> {
-    let mut at = task.id().previous();
-    for _ in 0..NEAR {
-        let before = task.other(at?).ok()?;
-        if before.kind() == TaskKind::Work {
-            let info = task.graph().info();
-            let block = info.block(before.last_block().ok()??)?;
-            return Some(&info.function(block.function)?.name);
+    let info = task.graph().info();
+    let block = info.block(last_block(task, NEAR).ok()??)?;
+    Some(&info.function(block.function)?.name)
+}
+
+/// The last block executed before `task` in its context.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
+    Ok(last_block(task, LOOK_BACK)?)
+}
+
+/// The last block of the nearest of so many tasks before this one that executes blocks.
+fn last_block<D: AsRef<[u8]>>(
+    task: &taskgraph::Task<'_, D>,
+    near: usize,
+) -> Result<Option<BlockId>, taskgraph::Error> {
+    let mut at = task.clone();
+    for _ in 0..near {
+        let Some(before) = at.id().previous() else {
+            break;
+        };
+        at.go_to(before)?;
+        if at.kind() == TaskKind::Work {
+            return at.last_block();
         }
-        at = before.id().previous();
     }
-    None
+    Ok(None)
 }
 
 impl State {

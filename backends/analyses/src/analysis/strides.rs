@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use taskgraph::{Access, AffineRun, Again, NestRuns, Piece, StridedAccess};
+use taskgraph::{Access, AffineRun, Again, MemOp, NestRuns, OpKind, Piece, StridedAccess};
 
 /// The most bytes of an access, 256 GiB. The length of a copy is a number that the program
 /// computed, which may be wrong, or that a damaged graph claims: more bytes than these were never
@@ -197,6 +197,17 @@ impl Moving {
                 first.min(last) / step + 1
             };
         }
+    }
+}
+
+/// Reads and writes of every execution of an operation, where they are always as many.
+#[must_use]
+pub fn always_accesses(op: &MemOp) -> Option<(u64, u64)> {
+    match op.kind {
+        OpKind::Load => Some((1, 0)),
+        OpKind::Store => Some((0, 1)),
+        OpKind::Rmw => Some((1, 1)),
+        _ => None,
     }
 }
 

@@ -18,7 +18,8 @@ pub struct LevelCounter {
     /// some. What is in a row is counted when the level changes.
     rows: Vec<(u64, Box<[BlockId]>)>,
     touched_rows: Vec<usize>,
-    totals: FxHashMap<(BlockId, u32), u64>,
+    /// The executions by block and level, after [`LevelCounter::seal`].
+    pub(super) totals: FxHashMap<(BlockId, u32), u64>,
     /// A level, and from when and until when it holds.
     held: (u32, Range<u64>),
     /// For the current task: its start and end, its number of executions, the number of the next
@@ -128,11 +129,6 @@ impl LevelCounter {
         self.current = BlockCounts::new();
         self.rows = Vec::new();
     }
-
-    /// The executions by block and level, after [`LevelCounter::seal`].
-    pub(super) fn into_totals(self) -> FxHashMap<(BlockId, u32), u64> {
-        self.totals
-    }
 }
 
 fn narrow(value: u128) -> u64 {
@@ -177,7 +173,7 @@ mod tests {
         }
         counter.seal();
         let mut totals: Vec<_> =
-            counter.into_totals().into_iter().map(|((b, l), n)| ((b.get(), l), n)).collect();
+            counter.totals.into_iter().map(|((b, l), n)| ((b.get(), l), n)).collect();
         totals.sort_unstable();
         totals
     }

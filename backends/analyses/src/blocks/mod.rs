@@ -11,7 +11,6 @@ mod render;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockId, FunctionId, Piece};
 
@@ -123,21 +122,22 @@ impl Analysis for Blocks {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<LevelCounter>) -> Result<Report> {
-        let mut totals: FxHashMap<(BlockId, u32), u64> = FxHashMap::default();
-        for (key, count) in shards.into_iter().flat_map(LevelCounter::into_totals) {
-            *totals.entry(key).or_default() += count;
+        let mut blocks: BTreeMap<BlockId, Levels> = BTreeMap::new();
+        for ((block, level), count) in shards.into_iter().flat_map(|counter| counter.totals) {
+            *blocks.entry(block).or_default().entry(level).or_default() += count;
         }
-        Ok(report(graph, &totals, self.options.top as usize))
+        Ok(report(graph, blocks, self.options.top as usize))
     }
 }
 
-fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) -> Report {
+/// Executions by number of running contexts.
+type Levels = BTreeMap<u32, u64>;
+
+fn report(graph: &Graph, blocks: BTreeMap<BlockId, Levels>, top: usize) -> Report {
     let info = graph.info();
-    let mut blocks: BTreeMap<BlockId, BTreeMap<u32, u64>> = BTreeMap::new();
-    for (&(block, level), &count) in totals {
-        *blocks.entry(block).or_default().entry(level).or_default() += count;
-    }
-    let mut functions: BTreeMap<FunctionId, (u32, BTreeMap<u32, u64>)> = BTreeMap::new();
+    let max_running = blocks.values().filter_map(|levels| levels.keys().next_back()).max();
+    let max_running = max_running.copied().unwrap_or(0);
+    let mut functions: BTreeMap<FunctionId, (u32, Levels)> = BTreeMap::new();
     for (&id, levels) in &blocks {
         let Some(block) = info.block(id) else {
             continue;
@@ -148,12 +148,12 @@ fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) ->
             *sums.entry(level).or_default() += executions;
         }
     }
-    let block_row = |(id, levels): (BlockId, BTreeMap<u32, u64>)| {
+    let block_row = |(id, levels): (BlockId, Levels)| {
         let (executions, average) = sum(&levels);
         let levels = levels.into_iter().collect();
         BlockRow { block: id.get(), place: Place::of_block(info, id), executions, average, levels }
     };
-    let function_row = |(id, (blocks, levels)): (FunctionId, (u32, BTreeMap<u32, u64>))| {
+    let function_row = |(id, (blocks, levels)): (FunctionId, (u32, Levels))| {
         let (executions, average) = sum(&levels);
         let levels = levels.into_iter().collect();
         FunctionRow { place: Place::of_function(info, id), executions, average, blocks, levels }
@@ -164,7 +164,7 @@ fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) ->
     blocks.sort_by_key(|row| std::cmp::Reverse(row.executions));
     Report {
         contexts: graph.summary().contexts,
-        max_running: totals.keys().map(|&(_, level)| level).max().unwrap_or(0),
+        max_running,
         executions: blocks.iter().map(|row| row.executions).sum(),
         functions,
         blocks,
@@ -173,7 +173,7 @@ fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) ->
 }
 
 /// The number of executions, and the average level at which they happened.
-fn sum(levels: &BTreeMap<u32, u64>) -> (u64, f64) {
+fn sum(levels: &Levels) -> (u64, f64) {
     let executions = levels.values().sum();
     let weighted = levels.iter().map(|(&level, &count)| u64::from(level) * count).sum();
     (executions, ratio(weighted, executions))

@@ -12,15 +12,8 @@ pub(crate) type SiteId = u32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sites {
     number: FxHashMap<Option<BlockId>, SiteId>,
-    totals: Vec<Total>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Total {
-    block: Option<BlockId>,
-    allocations: u64,
-    bytes: u64,
-    largest: u64,
+    /// The block of each, and its row without the place.
+    rows: Vec<(Option<BlockId>, SiteRow)>,
 }
 
 /// A site and what was allocated there.
@@ -42,21 +35,19 @@ pub struct SiteRow {
 impl Sites {
     /// Notes an allocation of `bytes` after `block`.
     pub(crate) fn allocated(&mut self, block: Option<BlockId>, bytes: u64) -> SiteId {
-        let next = SiteId::try_from(self.totals.len()).unwrap_or(SiteId::MAX);
+        let next = SiteId::try_from(self.rows.len()).unwrap_or(SiteId::MAX);
         let site = *self.number.entry(block).or_insert(next);
         if site == next {
-            self.totals.push(Total { block, allocations: 0, bytes: 0, largest: 0 });
+            self.rows.push((block, SiteRow::default()));
         }
-        let total = &mut self.totals[site as usize];
-        total.allocations += 1;
-        total.bytes = total.bytes.saturating_add(bytes);
-        total.largest = total.largest.max(bytes);
+        let one = SiteRow { allocations: 1, bytes, largest: bytes, ..SiteRow::default() };
+        self.rows[site as usize].1.add(&one);
         site
     }
 
     /// Number of sites.
     pub(crate) fn len(&self) -> usize {
-        self.totals.len()
+        self.rows.len()
     }
 
     /// Describes all sites, by number.
@@ -67,17 +58,10 @@ impl Sites {
 
     /// Describes a site; the row is empty if there is no site with this number.
     pub(crate) fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
-        let nowhere = Total { block: None, allocations: 0, bytes: 0, largest: 0 };
-        let total = self.totals.get(site as usize).copied().unwrap_or(nowhere);
-        let known = total.block.map(|block| Place::of_call_or_block(info, block));
+        let (block, row) = self.rows.get(site as usize).cloned().unwrap_or_default();
+        let known = block.map(|block| Place::of_call_or_block(info, block));
         let (place, callee) = known.unwrap_or_default();
-        SiteRow {
-            place,
-            callee,
-            allocations: total.allocations,
-            bytes: total.bytes,
-            largest: total.largest,
-        }
+        SiteRow { place, callee, ..row }
     }
 }
 

@@ -24,7 +24,6 @@ use timeline::Timeline;
 
 pub use lanes::Doing;
 pub use lanes::{Lanes, Seen};
-pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
 pub use timeline::Bucket;
 

@@ -8,11 +8,9 @@ use taskgraph::{BlockId, Context, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Cause, Change, Graph, LEAST_NS, LongCall, State, Task, by_name, calls_others, is_operation,
+    Cause, Change, Graph, LEAST_NS, LongCall, State, Task, block_before, by_name, calls_others,
+    is_operation,
 };
-
-/// Number of tasks before a wait that are searched for one that executed code.
-const LOOK_BACK: u32 = 8;
 
 /// The waits of one cause at one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,22 +116,4 @@ fn is_foreign(task: &Task<'_>) -> bool {
     };
     let recorded = graph.summary().blocks > 0;
     task.kind() == TaskKind::Work && task.block_count() == 0 && recorded && !cut()
-}
-
-/// The last block executed before `task` in its context.
-///
-/// # Errors
-/// When the graph cannot be read.
-pub fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
-    let mut at = task.clone();
-    for _ in 0..LOOK_BACK {
-        let Some(before) = at.id().previous() else {
-            break;
-        };
-        at.go_to(before)?;
-        if at.kind() == TaskKind::Work {
-            return Ok(at.last_block()?);
-        }
-    }
-    Ok(None)
 }

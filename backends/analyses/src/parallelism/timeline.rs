@@ -312,29 +312,6 @@ mod tests {
     }
 
     #[test]
-    fn equal_neighbours_and_steps_without_length_are_merged() {
-        let mut timeline = Timeline::new(10);
-        for (t, count) in [(0, 1), (2, 1), (4, 3), (4, 2), (6, 2)] {
-            timeline.set(t, running(count));
-        }
-        timeline.finish();
-        let steps: Vec<_> =
-            timeline.steps().expect("few").iter().map(|s| (s.t_ns, s.counts.running)).collect();
-        assert_eq!(steps, [(0, 1), (4, 2)]);
-    }
-
-    #[test]
-    fn buckets_keep_peaks_and_the_integral() {
-        let buckets = saw(1000).buckets(2);
-        assert_eq!(
-            buckets.iter().map(|b| (b.t_ns, b.length_ns, b.min, b.max)).collect::<Vec<_>>(),
-            [(0, 55, 1, 5), (55, 55, 2, 5)]
-        );
-        let total: u64 = buckets.iter().map(|b| b.running_ns).sum();
-        assert_eq!(total, 10 + 10 * (15 + 14));
-    }
-
-    #[test]
     fn too_many_steps_coarsen_without_losing_peaks_or_average() {
         let (exact, coarse) = (saw(1000), saw(6));
         assert!(coarse.steps().is_none());

@@ -1,7 +1,9 @@
 //! The unit in which work and span are measured.
 
 use serde::{Deserialize, Serialize};
-use taskgraph::{Block, BlockExec, MemOp, OpKind, StaticInfo};
+use taskgraph::{Block, BlockExec, StaticInfo};
+
+use crate::analysis::always_accesses;
 
 /// A metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -116,10 +118,5 @@ impl BlockFacts {
 fn accesses(info: &StaticInfo, block: &Block) -> Option<u64> {
     let first = block.first_op as usize;
     let ops = info.ops.get(first..first + block.op_count as usize).unwrap_or(&[]);
-    let fixed = |op: &MemOp| match op.kind {
-        OpKind::Load | OpKind::Store => Some(1),
-        OpKind::Rmw => Some(2),
-        _ => None,
-    };
-    ops.iter().map(fixed).sum()
+    ops.iter().map(|op| always_accesses(op).map(|(reads, writes)| reads + writes)).sum()
 }

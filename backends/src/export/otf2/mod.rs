@@ -15,8 +15,8 @@ use self::records::{Definitions, Events, UNDEFINED, no_definitions};
 use super::folded::program;
 use super::lanes::{doing, main_block};
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Change, Graph, State, end_of, sweep};
-use crate::parallelism::{Doing, block_before};
+use crate::analysis::{Cause, Change, Graph, State, block_before, end_of, sweep};
+use crate::parallelism::Doing;
 use crate::view::names;
 
 /// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is

@@ -17,12 +17,12 @@ use std::iter::Peekable;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{
-    Access, BlockCounts, BlockId, ContextId, FunctionId, MemOp, OpKind, Piece, StaticInfo, TaskId,
-    TaskKind,
+    Access, BlockCounts, BlockId, ContextId, FunctionId, Piece, StaticInfo, TaskId, TaskKind,
 };
 
 use crate::analysis::{
     Analysis, Cause, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
+    always_accesses,
 };
 use crate::cache::{CacheModel, Geometries, LookUps, Ways};
 use crate::size::{Size, Sizes};
@@ -154,7 +154,7 @@ impl<'g> Analysis for Profiler<'g> {
                     line => info.own_line(block.function, line, op.inlined),
                 };
             }
-            counts.push(ops.iter().any(|op| fixed(op).is_none()));
+            counts.push(ops.iter().any(|op| always_accesses(op).is_none()));
         }
         Ok(Self { graph, caches: sizes.map(caches).transpose()?, lines, counts })
     }
@@ -195,7 +195,7 @@ impl<'g> Analysis for Profiler<'g> {
             if counted {
                 each_access(part, |access| {
                     let op = self.graph.info().op(access.op);
-                    if op.is_some_and(|op| fixed(op).is_none()) {
+                    if op.is_some_and(|op| always_accesses(op).is_none()) {
                         let column = if access.write { WRITES } else { READS };
                         costs.at(node, self.lines[access.op.index()])[column] += 1;
                     }
@@ -246,7 +246,7 @@ impl<'g> Analysis for Profiler<'g> {
             costs.at(node, info.line_of(about))[INSTRUCTIONS] += times * u64::from(about.ir_ops);
             let ops = info.ops_of(block).iter().zip(about.first_op as usize..);
             for (op, at) in ops {
-                if let Some((reads, writes)) = fixed(op) {
+                if let Some((reads, writes)) = always_accesses(op) {
                     let row = costs.at(node, self.lines[at]);
                     row[READS] += reads * times;
                     row[WRITES] += writes * times;
@@ -360,16 +360,6 @@ fn nodes(info: &StaticInfo, walk: &Walk<'_>) -> Vec<Node> {
         calls: walk.calls.get(at as usize).copied().unwrap_or(0),
     };
     (0..).zip(walk.tree.nodes()).map(node).collect()
-}
-
-/// Reads and writes of every execution of an operation, where they are always as many.
-fn fixed(op: &MemOp) -> Option<(u64, u64)> {
-    match op.kind {
-        OpKind::Load => Some((1, 0)),
-        OpKind::Store => Some((0, 1)),
-        OpKind::Rmw => Some((1, 1)),
-        _ => None,
-    }
 }
 
 fn each_access(piece: &Piece<'_>, f: impl FnMut(Access)) {
