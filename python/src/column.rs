@@ -79,7 +79,7 @@ pub(crate) fn table(
             }
             Values::Int(values) => Numbers::I64(values),
             Values::Text(values, own) => {
-                words.set_item(column.name, own.all())?;
+                words.set_item(column.name, own.into_iter().collect::<Vec<_>>())?;
                 Numbers::I32(values)
             }
             Values::Flag(values) => Numbers::Bool(values),

@@ -50,27 +50,25 @@ impl<'a> Rows<'a> {
 
     /// Writes one row.
     pub(super) fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
-        let json = self.format == Format::Json;
-        if json {
-            let begin: &[u8] = if self.written > 0 { b",{" } else { b"{" };
-            self.out.write_all(begin)?;
-        }
+        let (begin, between, end) = match self.format {
+            Format::Text => ("", " ", "\n"),
+            Format::Csv => ("", ",", "\n"),
+            Format::Json if self.written == 0 => ("{", ",", "}"),
+            Format::Json => (",{", ",", "}"),
+        };
+        self.out.write_all(begin.as_bytes())?;
         for (at, value) in values.iter().enumerate() {
-            let between = match self.format {
-                Format::Text => " ",
-                Format::Csv | Format::Json => ",",
-            };
             if at > 0 {
                 self.out.write_all(between.as_bytes())?;
             }
-            if json {
+            if self.format == Format::Json {
                 let flag = matches!(value, Value::Write(_));
                 let key = if flag { "write" } else { self.columns[at] };
                 write!(self.out, "\"{key}\":")?;
             }
             self.value(value)?;
         }
-        self.out.write_all(if json { b"}" } else { b"\n" })?;
+        self.out.write_all(end.as_bytes())?;
         self.written += 1;
         Ok(())
     }
@@ -83,7 +81,10 @@ impl<'a> Rows<'a> {
             }
             (Value::Word(text), _) => out.write_all(text.as_bytes())?,
             (Value::Name(text), Format::Text) => out.write_all(line(text).as_bytes())?,
-            (Value::Name(text), Format::Csv) => write!(out, "{}", quote(text))?,
+            // In quotes, with inner quotes doubled.
+            (Value::Name(text), Format::Csv) => {
+                write!(out, "\"{}\"", words(text).replace('"', "\"\""))?;
+            }
             (Value::Number(number), _) | (Value::Address(number), Format::Json) => {
                 write!(out, "{number}")?;
             }
@@ -105,9 +106,4 @@ impl<'a> Rows<'a> {
         }
         Ok(())
     }
-}
-
-/// A CSV field: in quotes, with inner quotes doubled.
-fn quote(text: &str) -> String {
-    format!("\"{}\"", words(text).replace('"', "\"\""))
 }

@@ -5,6 +5,7 @@
 //! those of its outermost call already.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::io::Write;
 
 use anyhow::Result;
@@ -12,6 +13,7 @@ use taskgraph::FunctionId;
 
 use super::profile::Profile;
 use crate::analysis::Graph;
+use crate::tables::Numbered;
 
 /// The own numbers of a function by line, and its calls by line and callee: how many, and their
 /// numbers.
@@ -59,7 +61,7 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, profile: &Profile) -> Re
     let names = profile.metrics.iter().map(|metric| metric.name.as_str());
     writeln!(out, "events: {}", names.collect::<Vec<_>>().join(" "))?;
     writeln!(out, "summary: {}", numbers(&total))?;
-    let mut named = Named { graph, files: Vec::new(), functions: Vec::new() };
+    let mut named = Named { graph, files: Numbered::default(), functions: Numbered::default() };
     for (&id, function) in &functions {
         writeln!(out, "\nfl={}\nfn={}", named.file(id), named.function(id))?;
         for (line, costs) in &function.own {
@@ -84,8 +86,8 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, profile: &Profile) -> Re
 /// Names by number; a name is written once.
 struct Named<'g> {
     graph: &'g Graph,
-    files: Vec<u32>,
-    functions: Vec<Option<FunctionId>>,
+    files: Numbered<u32>,
+    functions: Numbered<Option<FunctionId>>,
 }
 
 impl Named<'_> {
@@ -103,13 +105,10 @@ impl Named<'_> {
         Self::numbered(&mut self.functions, id, name)
     }
 
-    fn numbered<K: PartialEq>(known: &mut Vec<K>, key: K, name: &str) -> String {
-        match known.iter().position(|known| *known == key) {
-            Some(at) => format!("({})", at + 1),
-            None => {
-                known.push(key);
-                format!("({}) {}", known.len(), line(name))
-            }
+    fn numbered<K: Hash + Eq>(known: &mut Numbered<K>, key: K, name: &str) -> String {
+        match known.insert_full(key) {
+            (at, true) => format!("({}) {}", at + 1, line(name)),
+            (at, false) => format!("({})", at + 1),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::analysis::source::Place;
 use crate::analysis::{Graph, State, block_before};
 use crate::critpath::Stretch;
 use crate::parallelism::{Lanes, Seen};
+use crate::tables::Numbered;
 use crate::view::Chart;
 use crate::view::chart::Note;
 use crate::view::page::label;
@@ -29,8 +30,7 @@ pub(super) fn chart(
         lanes,
         left: FOLLOWED,
         code: FxHashMap::default(),
-        known: FxHashMap::default(),
-        all: Vec::new(),
+        all: Numbered::default(),
     };
     let mut rows = lanes.rows(graph);
     for (seen, row) in lanes.seen().zip(&mut rows) {
@@ -45,7 +45,7 @@ pub(super) fn chart(
             }
         }
     }
-    let all = notes.all;
+    let all = notes.all.into_iter().collect();
     // Who does nothing has no lane: the root of an MPI run.
     let mut course = course(graph, lanes, path, duration_ns)?;
     let number = |lane: usize| rows[..lane].iter().filter(|row| !row.states.is_empty()).count();
@@ -110,8 +110,7 @@ struct Notes<'a> {
     left: u64,
     /// For each task its first bin, and the block that it executed most in that and the bins after.
     code: FxHashMap<TaskId, (u64, Vec<Option<BlockId>>)>,
-    known: FxHashMap<Note, usize>,
-    all: Vec<Note>,
+    all: Numbered<Note>,
 }
 
 impl Notes<'_> {
@@ -127,9 +126,9 @@ impl Notes<'_> {
         };
         let info = self.graph.info();
         let is_code = seen.call.is_none() && task.kind() == TaskKind::Work;
-        let place = block.map_or_else(Place::default, |block| {
-            let call = Place::of_call(info, block).filter(|_| !is_code);
-            call.map_or_else(|| Place::of_block(info, block), |call| call.0)
+        let place = block.map_or_else(Place::default, |block| match is_code {
+            true => Place::of_block(info, block),
+            false => Place::of_call_or_block(info, block).0,
         });
         let mut note = Note {
             state: match seen.state {
@@ -143,12 +142,7 @@ impl Notes<'_> {
         if seen.state != State::Running {
             note.whom = self.whom(seen.task)?;
         }
-        let number = self.all.len() + 1;
-        let known = *self.known.entry(note.clone()).or_insert(number);
-        if known == number {
-            self.all.push(note);
-        }
-        Ok(known)
+        Ok(self.all.insert_full(note).0 + 1)
     }
 
     /// Whom a wait at a task ends with: the last of the tasks of other contexts that it comes

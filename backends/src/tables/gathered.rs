@@ -1,7 +1,8 @@
 //! Rows gathered as columns: those of a Parquet file that are encoded at a time, or all for Python.
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
 use super::{Kind, Rows, Table, Value};
 
@@ -11,39 +12,13 @@ pub enum Values {
     /// Numbers, and addresses with the bits that they have.
     Int(Vec<i64>),
     /// Words by number.
-    Text(Vec<i32>, Words),
+    Text(Vec<i32>, Numbered<String>),
     /// Yes or no.
     Flag(Vec<bool>),
 }
 
-/// The words of a column, each once.
-#[derive(Debug, Default)]
-pub struct Words {
-    numbers: FxHashMap<String, i32>,
-}
-
-impl Words {
-    /// The words in the order of their numbers.
-    #[must_use]
-    pub fn all(&self) -> Vec<&str> {
-        let mut all = vec![""; self.numbers.len()];
-        for (word, number) in &self.numbers {
-            all[number.cast_unsigned() as usize] = word;
-        }
-        all
-    }
-
-    fn number(&mut self, word: &str) -> Result<i32> {
-        Ok(match self.numbers.get(word) {
-            Some(known) => *known,
-            None if word.is_empty() => -1,
-            None => {
-                let next = i32::try_from(self.numbers.len())?;
-                *self.numbers.entry(word.to_owned()).or_insert(next)
-            }
-        })
-    }
-}
+/// Things by number, in the order in which they came.
+pub type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
 /// Rows of a table, as columns.
 #[derive(Debug)]
@@ -62,25 +37,10 @@ impl Gathered {
     pub fn new(table: &'static Table) -> Self {
         let empty = |column: &super::Column| match column.kind {
             Kind::Int | Kind::MaybeInt | Kind::Address => Values::Int(Vec::new()),
-            Kind::Text => Values::Text(Vec::new(), Words::default()),
+            Kind::Text => Values::Text(Vec::new(), Numbered::default()),
             Kind::Flag => Values::Flag(Vec::new()),
         };
         Self { table, columns: table.columns.iter().map(empty).collect(), rows: 0 }
-    }
-
-    /// Forgets the rows.
-    pub fn clear(&mut self) {
-        self.rows = 0;
-        for column in &mut self.columns {
-            match column {
-                Values::Int(values) => values.clear(),
-                Values::Text(values, words) => {
-                    values.clear();
-                    words.numbers.clear();
-                }
-                Values::Flag(values) => values.clear(),
-            }
-        }
     }
 }
 
@@ -96,7 +56,11 @@ impl Rows for Gathered {
                 (Values::Int(column), Value::Maybe(value)) => column.push(value.map_or(-1, whole)),
                 (Values::Int(column), Value::Address(value)) => column.push(value.cast_signed()),
                 (Values::Text(column, words), Value::Text(text)) => {
-                    column.push(words.number(text)?);
+                    let number = match words.get_index_of(text) {
+                        None if !text.is_empty() => Some(words.insert_full(text.to_owned()).0),
+                        known => known,
+                    };
+                    column.push(number.map_or(Ok(-1), i32::try_from)?);
                 }
                 (Values::Flag(column), Value::Flag(value)) => column.push(value),
                 (column, value) => debug_assert!(false, "{value:?} in {column:?}"),

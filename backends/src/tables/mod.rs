@@ -8,7 +8,7 @@ mod sweep;
 
 use anyhow::Result;
 
-pub use gathered::{Gathered, Values};
+pub use gathered::{Gathered, Numbered, Values};
 pub use sweep::{number, write};
 
 use Kind::{Address, Flag, Int, MaybeInt, Text};

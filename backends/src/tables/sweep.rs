@@ -71,18 +71,10 @@ pub fn write<R: Rows>(
     if sweep.wants(&[&WAITS]) {
         graph.contexts().try_for_each(|context| sweep.waits(context.id))?;
     }
-    type Step<'g, R> = fn(&mut Sweep<'g, R>) -> Result<()>;
-    let steps: [(_, Step<'_, R>); 4] = [
-        (&CONTEXTS, Sweep::contexts),
-        (&EXECUTORS, Sweep::executors),
-        (&FUNCTIONS, Sweep::functions),
-        (&BLOCKS, Sweep::blocks),
-    ];
-    for (table, step) in steps {
-        if sweep.wants(&[table]) {
-            step(&mut sweep)?;
-        }
-    }
+    sweep.contexts()?;
+    sweep.executors()?;
+    sweep.functions()?;
+    sweep.blocks()?;
     Ok(sweep.wanted)
 }
 
@@ -93,13 +85,7 @@ struct Sweep<'g, R> {
     /// Executions by block.
     executions: Vec<u64>,
     /// Where the call at the end of a block is.
-    calls: FxHashMap<Option<BlockId>, Rc<Call>>,
-}
-
-/// A call in the columns of a table.
-struct Call {
-    place: Place,
-    callee: String,
+    calls: FxHashMap<Option<BlockId>, Rc<(Place, String)>>,
 }
 
 impl<'g, R: Rows> Sweep<'g, R> {
@@ -187,41 +173,29 @@ impl<'g, R: Rows> Sweep<'g, R> {
         reader.open(task);
         while let Some(batch) = reader.next()? {
             for piece in batch.pieces() {
-                let event = match &piece {
-                    Piece::Action(action) => life(action),
-                    _ => None,
-                };
-                let (context, task_of, at) =
-                    (Int(id.context.get().into()), Int(number(id)), Int(first.later(index).time()));
-                if let Some((event, address, bytes)) = event {
-                    let call = self.call(last);
-                    let [function, file, line] = call.columns();
-                    let row = [
-                        context,
-                        task_of,
-                        at,
-                        Text(event),
-                        Address(address),
-                        Maybe(bytes),
-                        Text(&call.callee),
-                        function,
-                        file,
-                        line,
-                    ];
-                    self.row(&ALLOCATIONS, &row)?;
-                } else if let Piece::Action(Action::Sync { op, object }) = piece {
-                    // A task that is one is where the task before it ends.
-                    let block = match last {
-                        None => block_before(task)?,
-                        found => found,
-                    };
-                    let call = self.call(block);
-                    let [function, file, line] = call.columns();
-                    let operation = Text(op.name());
-                    self.row(
-                        &SYNCHRONISATIONS,
-                        &[context, task_of, at, operation, Address(object), function, file, line],
-                    )?;
+                let at =
+                    [Int(id.context.get().into()), Int(number(id)), Int(first.later(index).time())];
+                match &piece {
+                    Piece::Action(Action::Sync { op, object }) => {
+                        // A task that is one is where the task before it ends.
+                        let block = match last {
+                            None => block_before(task)?,
+                            found => found,
+                        };
+                        let call = self.call(block);
+                        let what = [Text(op.name()), Address(*object)];
+                        let row = [&at[..], &what, &columns(&call)[1..]].concat();
+                        self.row(&SYNCHRONISATIONS, &row)?;
+                    }
+                    Piece::Action(action) => {
+                        if let Some((event, address, bytes)) = life(action) {
+                            let call = self.call(last);
+                            let what = [Text(event), Address(address), Maybe(bytes)];
+                            let row = [&at[..], &what, &columns(&call)].concat();
+                            self.row(&ALLOCATIONS, &row)?;
+                        }
+                    }
+                    _ => {}
                 }
                 counts.add_piece(&piece);
                 last = piece.last_block().or(last);
@@ -242,34 +216,22 @@ impl<'g, R: Rows> Sweep<'g, R> {
                 None => block_before(&part.task)?,
             };
             let call = self.call(block);
-            let [function, file, line] = call.columns();
-            let row = [
+            let wait = [
                 Int(context.get().into()),
                 Int(number(part.task.id())),
                 Text(cause.name()),
                 Int(part.from_ns),
                 Int(part.to_ns - part.from_ns),
-                Text(&call.callee),
-                function,
-                file,
-                line,
             ];
-            self.row(&WAITS, &row)?;
+            self.row(&WAITS, &[&wait[..], &columns(&call)].concat())?;
         }
         Ok(())
     }
 
-    fn call(&mut self, block: Option<BlockId>) -> Rc<Call> {
+    fn call(&mut self, block: Option<BlockId>) -> Rc<(Place, String)> {
         let info = self.graph.info();
-        let found = || {
-            let found = block.map(|block| {
-                Place::of_call(info, block)
-                    .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
-            });
-            let (place, callee) = found.unwrap_or_default();
-            Rc::new(Call { place, callee })
-        };
-        Rc::clone(self.calls.entry(block).or_insert_with(found))
+        let found = || block.map(|block| Place::of_call_or_block(info, block)).unwrap_or_default();
+        Rc::clone(self.calls.entry(block).or_insert_with(|| found().into()))
     }
 
     fn contexts(&mut self) -> Result<()> {
@@ -345,10 +307,7 @@ impl<'g, R: Rows> Sweep<'g, R> {
     }
 }
 
-impl Call {
-    /// Function, file and line of the call.
-    fn columns(&self) -> [Value<'_>; 3] {
-        let Place { function, file, line } = &self.place;
-        [Text(function), Text(file), Maybe(known(*line))]
-    }
+/// The callee of a call, and its function, file and line.
+fn columns((Place { function, file, line }, callee): &(Place, String)) -> [Value<'_>; 4] {
+    [Text(callee), Text(function), Text(file), Maybe(known(*line))]
 }

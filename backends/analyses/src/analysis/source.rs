@@ -150,7 +150,8 @@ impl Place {
     }
 
     /// [`Place::of_call`], or where the block starts if it has no call.
-    pub(crate) fn of_call_or_block(info: &StaticInfo, id: BlockId) -> (Self, String) {
+    #[must_use]
+    pub fn of_call_or_block(info: &StaticInfo, id: BlockId) -> (Self, String) {
         Self::of_call(info, id).unwrap_or_else(|| (Self::of_block(info, id), String::new()))
     }
 

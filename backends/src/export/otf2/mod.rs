@@ -7,7 +7,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
 use taskgraph::{BlockCounts, BlockId, ExecutorId};
 
 use self::records::Field::{Byte, Number};
@@ -17,10 +16,11 @@ use super::lanes::{doing, main_block};
 use crate::analysis::source::Place;
 use crate::analysis::{Cause, Change, Graph, State, block_before, end_of, sweep};
 use crate::parallelism::Doing;
+use crate::tables::Numbered;
 use crate::view::names;
 
-/// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is
-/// known of none.
+/// Numbers of OTF2: its definitions, the kinds of groups and locations, the role of a function, and
+/// the paradigms of what a compiler made and of what is known of none.
 const CLOCK: u8 = 5;
 const TREE_NODE: u8 = 12;
 const GROUP: u8 = 13;
@@ -28,16 +28,23 @@ const LOCATION: u8 = 14;
 const REGION: u8 = 15;
 const PROCESS: u8 = 1;
 const THREAD: u8 = 1;
+const FUNCTION: u8 = 1;
 const COMPILER: u8 = 2;
 const NONE: u8 = 22;
 
-/// A region.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Region {
-    /// The name of a function, or of what else was done, its file, and its first line, 0 where that
-    /// is not known.
-    Code(String, String, u32),
-    Wait(Cause),
+/// A region: the name of a function, or of what else was done, its file and first line where these
+/// are known, its role and its paradigm.
+type Region = (String, String, u32, u8, u8);
+
+/// A wait. The roles are numbered as 15: barrier, 28: message, and 33: wait for a thread.
+fn wait(cause: Cause) -> Region {
+    let role = match cause {
+        Cause::Barrier => 15,
+        Cause::Message => 28,
+        Cause::Join => 33,
+        _ => 0,
+    };
+    (format!("waits: {}", cause.name()), String::new(), 0, role, NONE)
 }
 
 /// What an executor does, and since when it is written.
@@ -70,7 +77,7 @@ impl Location {
 pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
     let inside = folder.join("traces");
     fs::create_dir(&inside)?;
-    let mut regions: FxHashMap<Region, u64> = FxHashMap::default();
+    let mut regions = Numbered::default();
     let location = |at| {
         let events = Events::new(inside.join(format!("{at}.evt")));
         Location { events, open: Vec::new(), at_ns: 0 }
@@ -117,7 +124,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
 fn stack(
     graph: &Graph,
     change: &Change<'_>,
-    regions: &mut FxHashMap<Region, u64>,
+    regions: &mut Numbered<Region>,
     counts: &mut BlockCounts,
 ) -> Result<Vec<u64>> {
     let (Some(state), Some(task)) = (change.to, change.task) else {
@@ -131,7 +138,7 @@ fn stack(
         // What was inlined into a function has another name.
         let begins = function.filter(|function| names::label(&function.name) == name);
         let line = begins.map_or(0, |function| function.line);
-        Region::Code(name, place.map_or_else(String::new, |place| place.file), line)
+        (name, place.map_or_else(String::new, |place| place.file), line, FUNCTION, COMPILER)
     };
     let stack = match state {
         State::Running => [Some(code(main_block(task, change.call, counts)?)), None],
@@ -140,42 +147,22 @@ fn stack(
                 None => block_before(task)?,
                 block => block,
             };
-            [block.map(|_| code(block)), Some(Region::Wait(cause))]
+            [block.map(|_| code(block)), Some(wait(cause))]
         }
     };
-    let mut number = |region: Region| {
-        let next = regions.len() as u64;
-        *regions.entry(region).or_insert(next)
-    };
-    Ok(stack.into_iter().flatten().map(&mut number).collect())
+    Ok(stack.into_iter().flatten().map(|region| regions.insert_full(region).0 as u64).collect())
 }
 
 fn define_regions(
     definitions: &mut Definitions,
     graph: &Graph,
-    regions: FxHashMap<Region, u64>,
+    regions: Numbered<Region>,
 ) -> Result<()> {
     let start = graph.meta().start_unix_ns;
     let second = 1_000_000_000;
     definitions.put(CLOCK, &[second, 0, end_of(graph), start].map(Number))?;
     let nothing = definitions.text("")?;
-    let mut regions: Vec<_> = regions.into_iter().collect();
-    regions.sort_unstable_by_key(|region| region.1);
-    // The kinds of regions are numbered as 15: barrier, 28: message, 33: wait for a thread, and 1:
-    // function.
-    for (region, number) in regions {
-        let (name, (file, line), role, paradigm) = match region {
-            Region::Code(name, file, line) => (name, (file, line), 1, COMPILER),
-            Region::Wait(cause) => {
-                let role = match cause {
-                    Cause::Barrier => 15,
-                    Cause::Message => 28,
-                    Cause::Join => 33,
-                    _ => 0,
-                };
-                (format!("waits: {}", cause.name()), (String::new(), 0), role, NONE)
-            }
-        };
+    for (number, (name, file, line, role, paradigm)) in (0..).zip(regions) {
         let (name, file) = (definitions.text(&name)?, definitions.text(&file)?);
         let fields = [
             Number(number),

@@ -7,7 +7,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
+
+use crate::tables::Numbered;
 
 /// A reference to nothing.
 pub(super) const UNDEFINED: u64 = u64::MAX;
@@ -132,12 +133,12 @@ pub(super) enum Field {
 pub(super) struct Definitions {
     chunks: Chunks,
     count: u64,
-    strings: FxHashMap<String, u64>,
+    strings: Numbered<String>,
 }
 
 impl Definitions {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { chunks: Chunks::new(path, DEFINITIONS), count: 0, strings: FxHashMap::default() }
+        Self { chunks: Chunks::new(path, DEFINITIONS), count: 0, strings: Numbered::default() }
     }
 
     fn record(&mut self, kind: u8, data: &[u8]) -> Result<()> {
@@ -169,11 +170,10 @@ impl Definitions {
 
     /// The number of a text.
     pub(super) fn text(&mut self, name: &str) -> Result<u64> {
-        if let Some(&known) = self.strings.get(name) {
-            return Ok(known);
+        if let Some(known) = self.strings.get_index_of(name) {
+            return Ok(known as u64);
         }
-        let own = self.strings.len() as u64;
-        self.strings.insert(name.to_owned(), own);
+        let own = self.strings.insert_full(name.to_owned()).0 as u64;
         let mut data = Vec::new();
         number(&mut data, own);
         text(&mut data, name);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
-use taskgraph::{Access, Context, Piece, Reader};
+use taskgraph::{Access, Context, OpId, Piece, Reader};
 
 use super::file::{File, cannot};
 use crate::analysis::{Graph, Moment};
@@ -20,12 +20,8 @@ const MOST: u64 = 1 << 24;
 pub(super) fn write(folder: &Path, graph: &Graph) -> Result<u64> {
     fs::create_dir(folder).with_context(|| cannot(folder))?;
     let info = graph.info();
-    let mut blocks = vec![0; info.ops.len()];
-    for (at, block) in (0..).zip(&info.blocks) {
-        let own = blocks.get_mut(block.first_op as usize..);
-        let own = own.unwrap_or_default().iter_mut();
-        own.take(block.op_count as usize).for_each(|op| *op = at);
-    }
+    let block = |op| info.block_of_op(OpId::new(op)).map_or(0, |block| block.get().into());
+    let blocks: Vec<u64> = (0..).take(info.ops.len()).map(block).collect();
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
     let counts = contexts.into_par_iter().map(|(position, context)| {
         let folder = folder.join(format!("context={}", context.id));

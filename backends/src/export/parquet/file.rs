@@ -40,7 +40,7 @@ fn encode(
             to.write_batch(values, None, None)?;
         }
         (Values::Text(numbers, words), ColumnWriter::ByteArrayColumnWriter(to)) => {
-            let words: Vec<_> = words.all().into_iter().map(ByteArray::from).collect();
+            let words: Vec<_> = words.iter().map(|word| ByteArray::from(word.as_str())).collect();
             let there: Vec<i16> = numbers.iter().map(|number| i16::from(*number >= 0)).collect();
             let known = numbers.iter().filter_map(|number| usize::try_from(*number).ok());
             let known: Vec<_> = known.map(|number| words[number].clone()).collect();
@@ -113,7 +113,7 @@ impl File {
         }
         group.close()?;
         self.written += self.rows.rows as u64;
-        self.rows.clear();
+        self.rows = Gathered::new(self.rows.table);
         Ok(())
     }
 

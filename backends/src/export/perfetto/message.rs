@@ -1,135 +1,48 @@
-//! What is written of the messages of Perfetto's traces; the numbers are those of their fields.
+//! The bytes of protobuf: a message is a list of fields, each with its number.
 
-use prost::Message;
+/// The fields of a message so far.
+#[derive(Debug, Default)]
+pub(super) struct Message(pub(super) Vec<u8>);
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Trace {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) packet: Vec<TracePacket>,
+impl Message {
+    fn varint(&mut self, mut value: u64) {
+        while value > 0x7f {
+            self.0.push(value.to_le_bytes()[0] | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value.to_le_bytes()[0]);
+    }
+
+    pub(super) fn number(mut self, field: u64, value: u64) -> Self {
+        self.varint(field << 3);
+        self.varint(value);
+        self
+    }
+
+    /// A number of eight bytes.
+    pub(super) fn fixed(mut self, field: u64, value: u64) -> Self {
+        self.varint(field << 3 | 1);
+        self.0.extend(value.to_le_bytes());
+        self
+    }
+
+    /// A message, or a text, empty or not.
+    pub(super) fn bytes(mut self, field: u64, bytes: impl AsRef<[u8]>) -> Self {
+        let bytes = bytes.as_ref();
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    /// A text, if there is one.
+    pub(super) fn text(self, field: u64, text: &str) -> Self {
+        if text.is_empty() { self } else { self.bytes(field, text) }
+    }
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TracePacket {
-    #[prost(uint64, optional, tag = "8")]
-    pub(super) timestamp: Option<u64>,
-    #[prost(uint32, tag = "10")]
-    pub(super) trusted_packet_sequence_id: u32,
-    #[prost(message, optional, tag = "11")]
-    pub(super) track_event: Option<TrackEvent>,
-    #[prost(message, optional, tag = "12")]
-    pub(super) interned_data: Option<InternedData>,
-    #[prost(uint32, tag = "13")]
-    pub(super) sequence_flags: u32,
-    #[prost(message, optional, tag = "60")]
-    pub(super) track_descriptor: Option<TrackDescriptor>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TrackDescriptor {
-    #[prost(uint64, tag = "1")]
-    pub(super) uuid: u64,
-    #[prost(string, tag = "2")]
-    pub(super) name: String,
-    #[prost(message, optional, tag = "3")]
-    pub(super) process: Option<Process>,
-    #[prost(message, optional, tag = "4")]
-    pub(super) thread: Option<Thread>,
-    #[prost(uint64, tag = "5")]
-    pub(super) parent_uuid: u64,
-    #[prost(message, optional, tag = "8")]
-    pub(super) counter: Option<Counter>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Process {
-    #[prost(int32, tag = "1")]
-    pub(super) pid: i32,
-    #[prost(string, repeated, tag = "2")]
-    pub(super) cmdline: Vec<String>,
-    #[prost(string, tag = "6")]
-    pub(super) process_name: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Thread {
-    #[prost(int32, tag = "1")]
-    pub(super) pid: i32,
-    #[prost(int32, tag = "2")]
-    pub(super) tid: i32,
-    #[prost(string, tag = "5")]
-    pub(super) thread_name: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Counter {
-    #[prost(string, tag = "6")]
-    pub(super) unit_name: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TrackEvent {
-    #[prost(message, repeated, tag = "4")]
-    pub(super) debug_annotations: Vec<Annotation>,
-    #[prost(int32, tag = "9")]
-    pub(super) kind: i32,
-    #[prost(uint64, optional, tag = "10")]
-    pub(super) name_iid: Option<u64>,
-    #[prost(uint64, tag = "11")]
-    pub(super) track_uuid: u64,
-    #[prost(string, repeated, tag = "22")]
-    pub(super) categories: Vec<String>,
-    #[prost(int64, optional, tag = "30")]
-    pub(super) counter_value: Option<i64>,
-    #[prost(uint64, optional, tag = "34")]
-    pub(super) source_location_iid: Option<u64>,
-    #[prost(fixed64, repeated, packed = "false", tag = "47")]
-    pub(super) flow_ids: Vec<u64>,
-    #[prost(fixed64, repeated, packed = "false", tag = "48")]
-    pub(super) terminating_flow_ids: Vec<u64>,
-}
-
-/// Kinds of [`TrackEvent`].
-pub(super) const BEGIN: i32 = 1;
-pub(super) const END: i32 = 2;
-pub(super) const INSTANT: i32 = 3;
-pub(super) const COUNTER: i32 = 4;
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Annotation {
-    #[prost(uint64, tag = "1")]
-    pub(super) name_iid: u64,
-    #[prost(uint64, optional, tag = "3")]
-    pub(super) uint_value: Option<u64>,
-    #[prost(string, optional, tag = "6")]
-    pub(super) string_value: Option<String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct InternedData {
-    #[prost(message, repeated, tag = "2")]
-    pub(super) event_names: Vec<Name>,
-    #[prost(message, repeated, tag = "3")]
-    pub(super) debug_annotation_names: Vec<Name>,
-    #[prost(message, repeated, tag = "4")]
-    pub(super) source_locations: Vec<SourceLocation>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Name {
-    #[prost(uint64, tag = "1")]
-    pub(super) iid: u64,
-    #[prost(string, tag = "2")]
-    pub(super) name: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct SourceLocation {
-    #[prost(uint64, tag = "1")]
-    pub(super) iid: u64,
-    #[prost(string, tag = "2")]
-    pub(super) file_name: String,
-    #[prost(string, tag = "3")]
-    pub(super) function_name: String,
-    #[prost(uint32, tag = "4")]
-    pub(super) line_number: u32,
+impl AsRef<[u8]> for Message {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }

@@ -1,29 +1,36 @@
 //! A trace for ui.perfetto.dev: a track for each context, its tasks and waits as slices,
 //! dependences as flows, and the number of running contexts as a counter.
+//!
+//! The numbers of fields are those of Perfetto's messages (`perfetto_trace.proto`).
 
 mod message;
 
 use std::io::Write;
 
 use anyhow::Result;
-use prost::Message;
-use rustc_hash::FxHashMap;
 use taskgraph::{BlockCounts, ContextId, TaskId, TaskKind};
 
-use self::message::{
-    Annotation, BEGIN, COUNTER, Counter, END, INSTANT, InternedData, Name, Process, SourceLocation,
-    Thread, Trace, TracePacket, TrackDescriptor, TrackEvent,
-};
+use self::message::Message;
 use super::folded::program;
 use super::lanes::{doing, each_slice, in_lanes, main_block};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Segment, State, Task, sweep};
+use crate::tables::{self, Numbered};
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted
 /// from 1.
 const SAYS: [&str; 8] =
     ["task", "operation", "object", "blocks", "reads", "writes", "bytes", "context"];
+
+/// What a packet is about: its field.
+const EVENT: u64 = 11;
+const TRACK: u64 = 60;
+/// Kinds of events.
+const BEGIN: u64 = 1;
+const END: u64 = 2;
+const INSTANT: u64 = 3;
+const COUNTER: u64 = 4;
 
 /// Numbers of the tracks: a process of each rank, the counter, then the lanes.
 const COUNTED: u64 = 1 << 32;
@@ -34,10 +41,10 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> Result<()> {
     let lanes = in_lanes(graph);
     let mut writer = Writer {
         out,
-        buffer: Vec::new(),
-        names: FxHashMap::default(),
-        places: FxHashMap::default(),
-        interned: InternedData::default(),
+        begun: false,
+        names: Numbered::default(),
+        places: Numbered::default(),
+        interned: Message::default(),
     };
     writer.processes(graph, &lanes)?;
     writer.counter(graph)?;
@@ -55,48 +62,41 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> Result<()> {
 
 struct Writer<'o> {
     out: &'o mut dyn Write,
-    buffer: Vec<u8>,
-    names: FxHashMap<String, u64>,
-    places: FxHashMap<Place, u64>,
+    begun: bool,
+    names: Numbered<String>,
+    places: Numbered<Place>,
     /// What the next packet must define.
-    interned: InternedData,
+    interned: Message,
 }
 
 impl Writer<'_> {
-    fn packet(&mut self, mut packet: TracePacket) -> Result<()> {
-        packet.trusted_packet_sequence_id = 1;
-        if packet.sequence_flags == 0 {
-            packet.sequence_flags = 2; // It needs what was interned before.
+    /// Writes a packet with a message at a time.
+    fn packet(&mut self, time_ns: Option<u64>, about: u64, message: Message) -> Result<()> {
+        let mut packet = Message::default();
+        if let Some(time_ns) = time_ns {
+            packet = packet.number(8, time_ns);
         }
+        packet = packet.number(10, 1).bytes(about, message);
         let interned = std::mem::take(&mut self.interned);
-        packet.interned_data = (interned != InternedData::default()).then_some(interned);
-        let trace = Trace { packet: vec![packet] };
-        self.buffer.clear();
-        trace.encode(&mut self.buffer)?;
-        Ok(self.out.write_all(&self.buffer)?)
-    }
-
-    fn event(&mut self, timestamp: u64, event: TrackEvent) -> Result<()> {
-        self.packet(TracePacket {
-            timestamp: Some(timestamp),
-            track_event: Some(event),
-            ..TracePacket::default()
-        })
-    }
-
-    fn track(&mut self, track: TrackDescriptor) -> Result<()> {
-        self.packet(TracePacket { track_descriptor: Some(track), ..TracePacket::default() })
+        if !interned.0.is_empty() {
+            packet = packet.bytes(12, interned);
+        }
+        // The first one begins the sequence; all need what was interned before.
+        let flags = if std::mem::replace(&mut self.begun, true) { 2 } else { 3 };
+        let trace = Message::default().bytes(1, packet.number(13, flags));
+        Ok(self.out.write_all(&trace.0)?)
     }
 
     /// The tracks of the processes and of the contexts.
     fn processes(&mut self, graph: &Graph, lanes: &[Vec<ContextId>]) -> Result<()> {
-        let says = (1..).zip(SAYS).map(|(iid, name)| Name { iid, name: name.to_owned() });
-        self.interned.debug_annotation_names = says.collect();
+        for (iid, name) in (1..).zip(SAYS) {
+            self.define(3, Message::default().number(1, iid).text(2, name));
+        }
         let meta = graph.meta();
         let program = program(graph);
-        let mut processes: Vec<(i32, String)> = vec![(pid(meta.pid), program.clone())];
+        let mut processes: Vec<(u64, String)> = vec![(pid(meta.pid), program.clone())];
         if !meta.ranks.is_empty() {
-            let of = |(at, rank): (i32, &taskgraph::RankMeta)| {
+            let of = |(at, rank): (u64, &taskgraph::RankMeta)| {
                 let name =
                     format!("{program} rank {} (pid {}, {})", rank.rank, rank.pid, rank.host);
                 (at, name)
@@ -104,19 +104,11 @@ impl Writer<'_> {
             processes = (1..).zip(&meta.ranks).map(of).collect();
         }
         for (at, (pid, name)) in (1..).zip(&processes) {
-            self.packet(TracePacket {
-                sequence_flags: if at == 1 { 3 } else { 2 }, // The first one begins the sequence.
-                track_descriptor: Some(TrackDescriptor {
-                    uuid: at,
-                    process: Some(Process {
-                        pid: *pid,
-                        cmdline: meta.command.clone(),
-                        process_name: name.clone(),
-                    }),
-                    ..TrackDescriptor::default()
-                }),
-                ..TracePacket::default()
-            })?;
+            let mut process = Message::default().number(1, *pid).text(6, name);
+            for word in &meta.command {
+                process = process.bytes(2, word);
+            }
+            self.packet(None, TRACK, Message::default().number(1, at).bytes(3, process))?;
         }
         let shared = lanes.iter().any(|lane| lane.len() > 1);
         for (at, lane) in (0..).zip(lanes) {
@@ -131,69 +123,54 @@ impl Writer<'_> {
             } else {
                 format!("context {} {}", context.id, context.name)
             };
-            self.track(TrackDescriptor {
-                uuid: FIRST_LANE + at,
-                parent_uuid: process as u64 + 1,
-                thread: Some(Thread {
-                    pid: processes[process].0,
-                    tid: i32::try_from(at + 1).unwrap_or(i32::MAX),
-                    thread_name,
-                }),
-                ..TrackDescriptor::default()
-            })?;
+            let thread = Message::default()
+                .number(1, processes[process].0)
+                .number(2, at + 1)
+                .text(5, &thread_name);
+            let track = Message::default().number(1, FIRST_LANE + at).bytes(4, thread);
+            self.packet(None, TRACK, track.number(5, process as u64 + 1))?;
         }
         Ok(())
     }
 
     /// How many contexts run, over time.
     fn counter(&mut self, graph: &Graph) -> Result<()> {
-        self.track(TrackDescriptor {
-            uuid: COUNTED,
-            name: "running contexts".to_owned(),
-            parent_uuid: 1,
-            counter: Some(Counter { unit_name: "contexts".to_owned() }),
-            ..TrackDescriptor::default()
-        })?;
-        let mut running = 0i64;
+        let counter = Message::default().text(6, "contexts");
+        let track = Message::default().number(1, COUNTED).text(2, "running contexts");
+        self.packet(None, TRACK, track.number(5, 1).bytes(8, counter))?;
+        let mut running = 0u64;
         let mut said = None;
         let mut last_ns = 0;
-        let value = |value| TrackEvent {
-            kind: COUNTER,
-            track_uuid: COUNTED,
-            counter_value: Some(value),
-            ..TrackEvent::default()
-        };
+        let event = || Message::default().number(9, COUNTER).number(11, COUNTED);
+        let value = |value| event().number(30, value);
         sweep(graph, |change| {
             // Several changes at one time are one.
             if change.at_ns > last_ns && said != Some(running) {
-                self.event(last_ns, value(running))?;
+                self.packet(Some(last_ns), EVENT, value(running))?;
                 said = Some(running);
             }
             last_ns = change.at_ns;
-            running -= i64::from(change.from == Some(State::Running));
-            running += i64::from(change.to == Some(State::Running));
+            running -= u64::from(change.from == Some(State::Running));
+            running += u64::from(change.to == Some(State::Running));
             Ok(())
         })?;
-        self.event(last_ns, value(running))?;
-        Ok(())
+        self.packet(Some(last_ns), EVENT, value(running))
     }
 
     /// A slice; `before` is the last task of the lane that executed blocks.
     fn slice<'g>(
         &mut self,
         graph: &'g Graph,
-        track_uuid: u64,
+        track: u64,
         slice: &Segment<'g>,
         waits_before: bool,
         before: &mut Option<Task<'g>>,
         counts: &mut BlockCounts,
     ) -> Result<()> {
-        let mut event = TrackEvent {
-            kind: if slice.to_ns > slice.from_ns { BEGIN } else { INSTANT },
-            track_uuid,
-            ..TrackEvent::default()
-        };
-        let mut end = TrackEvent { kind: END, track_uuid, ..TrackEvent::default() };
+        let begins = slice.to_ns > slice.from_ns;
+        let kind = if begins { BEGIN } else { INSTANT };
+        let [mut event, mut end] =
+            [kind, END].map(|kind| Message::default().number(9, kind).number(11, track));
         let task = &slice.task;
         let block = match waits_before {
             true => None,
@@ -207,41 +184,52 @@ impl Writer<'_> {
                     && let Some(block) =
                         before.as_ref().map(Task::last_block).transpose()?.flatten()
                 {
-                    let call = Place::of_call(graph.info(), block).map(|call| call.0);
-                    place = call.or_else(|| Some(Place::of_block(graph.info(), block)));
+                    place = Some(Place::of_call_or_block(graph.info(), block).0);
                 }
                 ("wait", format!("waits: {}", cause.name()))
             }
         };
-        event.categories = vec![category.to_owned()];
-        event.name_iid = Some(self.name(&name));
-        event.source_location_iid = place.and_then(|place| self.place(place));
+        event = event.number(10, self.name(&name)).text(22, category);
+        if let Some(place) = place.and_then(|place| self.place(place)) {
+            event = event.number(34, place);
+        }
+        let id = task.id();
         if waits_before {
-            let context = task.id().context.get();
-            event.debug_annotations = vec![number("context", context.into())];
+            event = number(event, "context", id.context.get().into());
         } else {
-            event.debug_annotations = about(task);
-            flows(slice.from_ns, task, &mut event, &mut end)?;
+            event = about(event, task);
+            for to in task.dependents()? {
+                event = event.fixed(47, flow(id, to));
+            }
+            for &from in task.stored_dependencies() {
+                // A dependence that arrives while the task waits ends the wait.
+                let late = begins && task.other(from)?.end_ns() > slice.from_ns;
+                let at = if late { &mut end } else { &mut event };
+                *at = std::mem::take(at).fixed(48, flow(from, id));
+            }
             if task.block_count() > 0 {
                 *before = Some(task.clone());
             }
         }
-        let begins = event.kind == BEGIN;
-        self.event(slice.from_ns, event)?;
+        self.packet(Some(slice.from_ns), EVENT, event)?;
         if begins {
-            self.event(slice.to_ns, end)?;
+            self.packet(Some(slice.to_ns), EVENT, end)?;
         }
         Ok(())
     }
 
+    /// Lets the next packet define a name or a place, in a field of its own kind.
+    fn define(&mut self, field: u64, what: Message) {
+        self.interned = std::mem::take(&mut self.interned).bytes(field, what);
+    }
+
     /// The number of a slice's name.
     fn name(&mut self, name: &str) -> u64 {
-        if let Some(&known) = self.names.get(name) {
-            return known;
+        if let Some(known) = self.names.get_index_of(name) {
+            return known as u64 + 1;
         }
-        let iid = self.names.len() as u64 + 1;
-        self.names.insert(name.to_owned(), iid);
-        self.interned.event_names.push(Name { iid, name: name.to_owned() });
+        let iid = self.names.insert_full(name.to_owned()).0 as u64 + 1;
+        self.define(2, Message::default().number(1, iid).text(2, name));
         iid
     }
 
@@ -250,77 +238,54 @@ impl Writer<'_> {
         if place == Place::default() {
             return None;
         }
-        if let Some(&known) = self.places.get(&place) {
-            return Some(known);
+        let (at, is_new) = self.places.insert_full(place);
+        let iid = at as u64 + 1;
+        if is_new {
+            let Place { function, file, line } = &self.places[at];
+            let mut named = Message::default().number(1, iid).text(2, file).text(3, function);
+            if *line > 0 {
+                named = named.number(4, (*line).into());
+            }
+            self.define(4, named);
         }
-        let iid = self.places.len() as u64 + 1;
-        self.interned.source_locations.push(SourceLocation {
-            iid,
-            file_name: place.file.clone(),
-            function_name: place.function.clone(),
-            line_number: place.line,
-        });
-        self.places.insert(place, iid);
         Some(iid)
     }
 }
 
-/// The dependences of a task. One that arrives while the task waits ends the wait.
-fn flows(
-    from_ns: u64,
-    task: &Task<'_>,
-    event: &mut TrackEvent,
-    end: &mut TrackEvent,
-) -> Result<()> {
-    let id = task.id();
-    let to = task.dependents()?.into_iter();
-    event.flow_ids.extend(to.map(|to| flow(id, to)));
-    for &from in task.stored_dependencies() {
-        let late = event.kind == BEGIN && task.other(from)?.end_ns() > from_ns;
-        let at = if late { &mut *end } else { &mut *event };
-        at.terminating_flow_ids.push(flow(from, id));
+/// What a task says of itself, in its event.
+fn about(mut event: Message, task: &Task<'_>) -> Message {
+    event = text(event, "task", &task.id().to_string());
+    if task.kind() != TaskKind::Work {
+        event = text(event, "operation", task.op().name());
+        return text(event, "object", &format!("{:#x}", task.object()));
     }
-    Ok(())
+    event = number(event, "blocks", task.block_count());
+    event = number(event, "reads", task.read_count());
+    event = number(event, "writes", task.write_count());
+    number(event, "bytes", task.bytes_accessed())
 }
 
-/// What a task says of itself.
-fn about(task: &Task<'_>) -> Vec<Annotation> {
-    let mut said = vec![text("task", task.id().to_string())];
-    if task.kind() == TaskKind::Work {
-        said.extend([
-            number("blocks", task.block_count()),
-            number("reads", task.read_count()),
-            number("writes", task.write_count()),
-            number("bytes", task.bytes_accessed()),
-        ]);
-    } else {
-        said.push(text("operation", task.op().name().to_owned()));
-        said.push(text("object", format!("{:#x}", task.object())));
-    }
-    said
-}
-
-fn says(name: &str) -> u64 {
+fn says(name: &str) -> Message {
     let at = SAYS.iter().position(|known| *known == name);
-    at.map_or(0, |at| at as u64 + 1)
+    Message::default().number(1, at.map_or(0, |at| at as u64 + 1))
 }
 
-fn number(name: &str, value: u64) -> Annotation {
-    Annotation { name_iid: says(name), uint_value: Some(value), string_value: None }
+fn number(event: Message, name: &str, value: u64) -> Message {
+    event.bytes(4, says(name).number(3, value))
 }
 
-fn text(name: &str, value: String) -> Annotation {
-    Annotation { name_iid: says(name), uint_value: None, string_value: Some(value) }
+fn text(event: Message, name: &str, value: &str) -> Message {
+    event.bytes(4, says(name).bytes(6, value))
 }
 
 /// The number of an edge: a hash, with which no two of a trace's edges are likely to clash.
 fn flow(from: TaskId, to: TaskId) -> u64 {
-    let bits = |id: TaskId| u64::from(id.context.get()) << 32 | u64::from(id.seq);
-    let mixed = bits(from).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ bits(to).rotate_left(29);
+    let [from, to] = [from, to].map(tables::number);
+    let mixed = from.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ to.rotate_left(29);
     let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ mixed >> 29
 }
 
-fn pid(pid: u32) -> i32 {
-    i32::try_from(pid).unwrap_or(1).max(1)
+fn pid(pid: u32) -> u64 {
+    i32::try_from(pid).unwrap_or(1).max(1).unsigned_abs().into()
 }

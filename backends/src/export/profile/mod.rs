@@ -6,8 +6,6 @@
 //! call of unrecorded code that it spends its time in. The caches are those of `misses`. Memory
 //! grows with the calling contexts, at most 65,536, and with the contexts that live at one time.
 
-mod costs;
-mod misses;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -24,15 +22,11 @@ use crate::analysis::{
     Analysis, Cause, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
     always_accesses,
 };
-use crate::cache::{CacheModel, Geometries, LookUps, Ways};
+use crate::cache::{CacheModel, Geometries, Look, LookUps, LookedUp, Tally, Ways};
 use crate::size::{Size, Sizes};
 use crate::view::names;
 use crate::workspan::{SiteKey, Tree};
-use costs::Costs;
-use misses::Misses;
 use walk::Walk;
-
-pub(super) use costs::Row;
 
 /// Columns of the numbers; those of the caches follow, the smallest one first.
 pub(super) const TIME: usize = 0;
@@ -62,6 +56,16 @@ pub(super) struct Node {
     /// Whether an invocation of the function is further up: what it calls hangs below that one.
     pub(super) recursive: bool,
     pub(super) calls: u64,
+}
+
+/// What a calling context spent at a line of its function.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) node: u32,
+    /// 0 when unknown.
+    pub(super) line: u32,
+    /// In the order of the profile's metrics.
+    pub(super) costs: Vec<u64>,
 }
 
 /// What was spent by calling context and line.
@@ -102,6 +106,38 @@ pub(super) struct Profiler<'g> {
     lines: Vec<u32>,
     /// Whether a block has operations whose accesses must be counted one by one.
     counts: Vec<bool>,
+}
+
+/// A row of numbers for each calling context and line.
+#[derive(Debug)]
+struct Costs {
+    width: usize,
+    rows: FxHashMap<(u32, u32), Vec<u64>>,
+}
+
+impl Costs {
+    /// The numbers of a calling context and a line.
+    #[inline]
+    fn at(&mut self, node: u32, line: u32) -> &mut [u64] {
+        self.rows.entry((node, line)).or_insert_with(|| vec![0; self.width])
+    }
+}
+
+/// Counts misses in the columns of the caches; with the line of each operation.
+struct Misses<'c>(&'c mut Costs, &'c [u32]);
+
+impl Tally for Misses<'_> {
+    #[inline]
+    fn found(&mut self, look: &Look, found: LookedUp) {
+        if found.full == 0 {
+            return;
+        }
+        let line = self.1.get(look.op.index()).copied().unwrap_or(0);
+        let columns = &mut self.0.at(look.who, line)[MISSES..];
+        for cost in columns.iter_mut().take(found.full) {
+            *cost = cost.saturating_add(look.times);
+        }
+    }
 }
 
 /// The state of the analysis.
@@ -163,7 +199,7 @@ impl<'g> Analysis for Profiler<'g> {
         Shard {
             context: ContextId::default(),
             walk: Walk::new(self.graph.info()),
-            costs: Costs::new(self.metrics().len()),
+            costs: Costs { width: self.metrics().len(), rows: FxHashMap::default() },
             caches: self.caches.as_ref().map(|caches| LookUps::new(CacheModel::new(caches))),
             own: FxHashMap::default(),
             all: FxHashMap::default(),
@@ -256,10 +292,15 @@ impl<'g> Analysis for Profiler<'g> {
         for (&(node, line, _), ns) in &shard.waits {
             shard.costs.at(node, line)[WAIT] += ns;
         }
+        let rows = shard.costs.rows.into_iter();
+        let mut rows: Vec<Row> =
+            rows.map(|((node, line), costs)| Row { node, line, costs }).collect();
+        rows.retain(|row| row.costs.iter().any(|&cost| cost > 0));
+        rows.sort_unstable_by_key(|row| (row.node, row.line));
         Ok(Profile {
             metrics: self.metrics(),
             nodes: nodes(info, &shard.walk),
-            rows: shard.costs.sorted(),
+            rows,
             waits: shard.waits,
         })
     }
