@@ -27,9 +27,8 @@ const GREW: f64 = 1.25;
 const OTHERS: [&str; 4] = ["races", "unrecorded", "spawns", "bottleneck"];
 
 /// What has been said of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Answer {
-    screen: Screen,
     /// Lines that may still be written.
     left: usize,
     /// The losses that were known without the models, and those that have been told.
@@ -49,18 +48,8 @@ pub(super) struct Answer {
 impl Answer {
     /// Says how the program ended.
     pub(super) fn begin(program: &Program) -> Self {
-        let screen = Screen::stderr();
-        let mut answer = Self {
-            screen,
-            left: LINES.max(LINES * COLUMNS / screen.width),
-            known: Vec::new(),
-            told: Vec::new(),
-            warned: Vec::new(),
-            begun: false,
-            sampled: false,
-            open: false,
-            hidden: 0,
-        };
+        let left = LINES.max(LINES * COLUMNS / Screen::stderr().width);
+        let mut answer = Self { left, ..Self::default() };
         answer.say(&format!("{} {}", program.name, program.outcome()));
         answer
     }
@@ -159,8 +148,8 @@ impl Answer {
         self.hidden = 0;
         for cause in OTHERS {
             for finding in data.findings.iter().filter(|finding| finding.cause == cause) {
-                let lines = message(&format!("contech: {}", finding.text), self.screen.width);
-                self.if_there_is_room(&lines, LAST);
+                let text = format!("contech: {}", finding.text);
+                self.if_there_is_room(LAST, |width| message(&text, width));
             }
         }
         self.losses(account, LAST);
@@ -183,7 +172,7 @@ impl Answer {
             }
             let begin = format!("contech: {:>7} {:>8}  ", share(loss.share), time(loss.ns));
             let what = format!("{}{}", loss.cause.name(), loss.places());
-            if self.if_there_is_room(&hanging(&begin, &what, self.screen.width), keep) {
+            if self.if_there_is_room(keep, |width| hanging(&begin, &what, width)) {
                 self.told.push(loss.clone());
             }
         }
@@ -194,12 +183,14 @@ impl Answer {
         self.left = self.left.saturating_sub(remark(&format!("contech: {text}")));
     }
 
-    /// Writes the lines if as many as are to be kept are left after them.
-    fn if_there_is_room(&mut self, lines: &[String], keep: usize) -> bool {
+    /// Writes lines if as many as are to be kept are left after them.
+    fn if_there_is_room(&mut self, keep: usize, lines: impl Fn(usize) -> Vec<String>) -> bool {
+        let screen = Screen::stderr();
+        let lines = lines(screen.width);
         let room = self.left >= lines.len() + keep;
         match room {
             true => {
-                tell(lines, self.screen);
+                tell(&lines, screen);
                 self.left -= lines.len();
             }
             false => self.hidden += 1,

@@ -61,7 +61,8 @@ impl Interrupt {
 
     fn arrived(&self, signal: Signal) {
         let mut state = self.state();
-        if signal == Signal::INT && is_of_terminal() && is_program(&state) {
+        let is_program = matches!(state.running, Some((_, Work::Program)));
+        if signal == Signal::INT && is_program && is_of_terminal() {
             return;
         }
         let again = state.asked.replace(signal).is_some();
@@ -108,11 +109,8 @@ impl Interrupt {
 
     /// Says what is `left` from now on. If a signal has come before, it ends this process.
     pub(super) fn leaves(&self, left: String) {
-        let mut state = self.state();
-        if let Some(signal) = state.asked {
-            stop(signal, &left);
-        }
-        state.left = Some(left);
+        self.state().left = Some(left);
+        self.check();
     }
 
     /// Ends this process if a signal has asked for it.
@@ -122,10 +120,6 @@ impl Interrupt {
             stop(signal, left);
         }
     }
-}
-
-fn is_program(state: &State) -> bool {
-    matches!(state.running, Some((_, Work::Program)))
 }
 
 /// Whether the terminal sends ctrl-C to this process and its children: they are in front.

@@ -15,7 +15,6 @@ mod traces;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,6 +35,8 @@ use interrupt::Interrupt;
 use program::{Program, Run};
 use traces::TraceFolder;
 
+/// The page in the folder of a run.
+const PAGE: &str = "report.html";
 /// The exit statuses of `--strict`, which are those of contech-middle.
 const INCOMPLETE: u8 = 3;
 const PARTLY: u8 = 4;
@@ -146,15 +147,7 @@ fn run_ours(matches: &clap::ArgMatches) -> Result<u8> {
 fn run(arguments: &RunArguments) -> Result<u8> {
     let converter = middle::find()?;
     let folder = TraceFolder::prepare(&arguments.output)?;
-    repeat::forget(&arguments.output)?;
-    let report_path = arguments.output.join("report.html");
-    // The page of an earlier run is not taken for that of one that is interrupted.
-    match fs::remove_file(&report_path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(error).with_context(|| format!("cannot remove {}", report_path.display()));
-        }
-        _ => {}
-    }
+    let report_path = arguments.output.join(PAGE);
     let interrupt = interrupt::install().context("cannot take signals")?;
     let program = Program::run(&arguments.run, &folder.pattern()?, &interrupt)?;
     let mut answer = Answer::begin(&program);

@@ -1,9 +1,9 @@
 //! More runs of a program, which tell what differs by chance.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::interrupt::Interrupt;
 use super::program::Program;
@@ -11,22 +11,10 @@ use super::traces::TraceFolder;
 use super::{RunArguments, sample_of, sampled};
 use crate::account;
 
-/// The graph of the run with this number.
-fn graph(output: &Path, number: u32) -> PathBuf {
-    output.join(format!("graph.{number}.tg"))
-}
-
-/// Removes the graphs of more runs that are left of an earlier time.
-pub(super) fn forget(output: &Path) -> Result<()> {
-    for number in 2.. {
-        let old = graph(output, number);
-        if !old.exists() {
-            break;
-        }
-        fs::remove_file(&old)
-            .with_context(|| format!("cannot remove the old {}", old.display()))?;
-    }
-    Ok(())
+/// Whether a file has the name of a graph of more runs.
+pub(super) fn is_graph(name: &str) -> bool {
+    let number = name.strip_prefix("graph.").and_then(|name| name.strip_suffix(".tg"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number > 1))
 }
 
 /// Runs the program as often as it is to be repeated. Each run leaves a graph with a sample of what
@@ -46,7 +34,7 @@ pub(super) fn accounts(
         let program = Program::run(&arguments.run, &folder.pattern()?, interrupt)?;
         interrupt.check();
         let traces = folder.traces(&program, converter)?;
-        let graph = graph(&arguments.output, number);
+        let graph = arguments.output.join(format!("graph.{number}.tg"));
         let sample = sample_of(&traces.own);
         sampled(converter, (&traces.own, &graph), sample, interrupt).map(|(_, account)| account)
     };

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use super::middle;
 use super::program::Program;
+use super::{PAGE, repeat};
 use crate::output::files;
 
 /// What is said of a program that was not recorded.
@@ -29,16 +30,18 @@ pub(super) struct Traces {
 }
 
 impl TraceFolder {
-    /// Makes the folder if necessary, and removes traces of an earlier run.
+    /// Makes the folder if necessary, and removes what an earlier run left there and this one may
+    /// not replace: traces, graphs of more runs, and the page, which is not taken for that of a run
+    /// that is interrupted.
     pub(super) fn prepare(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let folder = Self(path.to_owned());
-        for old in folder.list()? {
+        let left = |name: &str| name == PAGE || is_trace(name) || repeat::is_graph(name);
+        for old in list(path, left)? {
             fs::remove_file(&old)
                 .with_context(|| format!("cannot remove the old {}", old.display()))?;
         }
-        Ok(folder)
+        Ok(Self(path.to_owned()))
     }
 
     /// The value of `CONTECH_TRACE`. The path is absolute, for a program that changes its working
@@ -57,7 +60,7 @@ impl TraceFolder {
 
     /// The traces that are there after the run.
     pub(super) fn traces(&self, program: &Program, converter: &Path) -> Result<Traces> {
-        let mut others = self.list()?;
+        let mut others = list(&self.0, is_trace)?;
         let own = self.0.join(format!("trace.{}.bin", program.pid));
         let at = others.iter().position(|trace| *trace == own);
         // A script or launcher has the program of interest as a child, which is the one that
@@ -88,11 +91,11 @@ impl TraceFolder {
         }
         Ok(Traces { own, others })
     }
+}
 
-    /// Traces in the folder, by name.
-    fn list(&self) -> Result<Vec<PathBuf>> {
-        files(&self.0, is_trace).with_context(|| format!("cannot read {}", self.0.display()))
-    }
+/// Files of the folder, by name.
+fn list(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+    files(folder, wanted).with_context(|| format!("cannot read {}", folder.display()))
 }
 
 /// Whether the name is `trace.bin` or `trace.PID.bin`, with what a fork may add.
