@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Choices;
 use super::findings::{Finding, Results, find};
@@ -43,55 +44,12 @@ pub struct PageData {
     /// Facts about the recording.
     pub run: taskgraph::RunMeta,
     pub stats: stats::Report,
-    pub parallelism: ParallelismPlot,
-    pub blocks: BlocksPlot,
+    pub parallelism: Value,
+    pub blocks: Value,
     /// The miss curves.
     pub cache: cache::Report,
     /// The views of the other analyses.
     pub sections: Vec<Section>,
-}
-
-/// Parallelism over time, column by column: stretch `i` starts at `t_ns[i]` and ends where the next
-/// one starts.
-#[derive(Clone, Debug, Serialize)]
-pub struct ParallelismPlot {
-    duration_ns: u64,
-    average: f64,
-    peak: u32,
-    potential_average: f64,
-    work_ns: u64,
-    span_ns: u64,
-    t_ns: Vec<u64>,
-    min: Vec<u32>,
-    max: Vec<u32>,
-    average_running: Vec<f64>,
-    /// Average waiting contexts, for each cause that occurs.
-    waiting: Vec<WaitSeries>,
-    /// What each executor did, and the critical path.
-    lanes: Chart,
-    levels: Vec<parallelism::LevelTime>,
-    waits: Vec<WaitTime>,
-    /// The as-soon-as-possible schedule: start of each stretch, and the average number of tasks
-    /// that run at once.
-    potential: Vec<(u64, f64)>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct WaitSeries {
-    cause: &'static str,
-    average: Vec<f64>,
-}
-
-/// Block executions by running contexts.
-#[derive(Clone, Debug, Serialize)]
-pub struct BlocksPlot {
-    max_running: u32,
-    executions: u64,
-    /// Number of executed blocks, drawn or not.
-    total: usize,
-    /// The most executed blocks. The first of them have `levels`, and are the rows of the heat map.
-    rows: Vec<blocks::BlockRow>,
-    functions: Vec<blocks::FunctionRow>,
 }
 
 impl PageData {
@@ -148,19 +106,20 @@ impl PageData {
         };
         // The account's section is replaced, because the account now includes what the other
         // analyses know.
-        let own = sections.iter_mut().find(|section| section.id == Account::NAME);
-        if let Some(own) = own {
-            *own = Section::of(own.id, own.menu, &account.view());
-        }
-        let at = sections.iter().position(|section| section.id == Account::NAME);
+        let at = |sections: &[Section], id| {
+            let found = sections.iter().position(|section| section.id == id);
+            found.with_context(|| format!("the report has no section {id}"))
+        };
+        let own = at(&sections, Account::NAME)?;
+        sections[own] = Section::of(Account::NAME, sections[own].menu, &account.view());
         let source = Source::of(graph, &account, all.have()?, all.get());
         if let Some(lines) = source.section() {
-            sections.insert(at.map_or(0, |at| at + 1), lines);
+            sections.insert(own + 1, lines);
         }
         let factors = recorded::factors(&account).view();
         let factors = Section::of(RecordedFactors::NAME, "Factors", &factors);
-        let at = sections.iter().position(|section| section.id == Misses::NAME);
-        sections.insert(at.unwrap_or(sections.len()), factors);
+        let misses = at(&sections, Misses::NAME)?;
+        sections.insert(misses, factors);
         let mut warnings = analysis::warnings(graph);
         let misses = all.have::<misses::Report>()?;
         let curves = misses.curves.clone().context("misses came without curves")?;
@@ -186,70 +145,67 @@ impl PageData {
             estimates,
             run: graph.meta().clone(),
             stats: all.have::<stats::Report>()?.clone(),
-            parallelism: ParallelismPlot::new(results.parallelism.clone(), lanes),
-            blocks: all.have::<blocks::Report>()?.clone().into(),
+            parallelism: parallelism_plot(results.parallelism, &lanes),
+            blocks: blocks_plot(all.have()?),
             cache: curves,
             account,
         })
     }
 }
 
-impl ParallelismPlot {
-    fn new(report: parallelism::Report, lanes: Chart) -> Self {
-        let stretches = &report.stretches;
-        let series = |wait: &WaitTime| {
-            let index = State::Waiting(wait.cause).index().unwrap_or_default();
-            let average = |stretch: &parallelism::Bucket| {
-                short(crate::view::units::ratio(stretch.waiting_ns[index], stretch.length_ns))
-            };
-            WaitSeries {
-                cause: wait.cause.name(),
-                average: stretches.iter().map(average).collect(),
-            }
+/// Parallelism over time, column by column: stretch `i` starts at `t_ns[i]` and ends where the next
+/// one starts. With the average of waiting contexts for each cause that occurs, what each executor
+/// did with the critical path (`lanes`), and the as-soon-as-possible schedule (`potential`): start
+/// of each stretch, and the average number of tasks that run at once.
+fn parallelism_plot(report: &parallelism::Report, lanes: &Chart) -> Value {
+    let stretches = &report.stretches;
+    let waiting = |wait: &WaitTime| {
+        let index = State::Waiting(wait.cause).index().unwrap_or_default();
+        let average = |stretch: &parallelism::Bucket| {
+            short(crate::view::units::ratio(stretch.waiting_ns[index], stretch.length_ns))
         };
-        Self {
-            duration_ns: report.duration_ns,
-            average: report.average,
-            peak: report.peak,
-            potential_average: report.potential_average,
-            work_ns: report.work_ns,
-            span_ns: report.span_ns,
-            t_ns: stretches.iter().map(|stretch| stretch.t_ns).collect(),
-            min: stretches.iter().map(|stretch| stretch.min).collect(),
-            max: stretches.iter().map(|stretch| stretch.max).collect(),
-            average_running: stretches.iter().map(|stretch| short(stretch.average())).collect(),
-            waiting: report.waits.iter().map(series).collect(),
-            lanes,
-            levels: report.levels,
-            waits: report.waits,
-            potential: report
-                .potential
-                .into_iter()
-                .map(|(t, average)| (t, short(average)))
-                .collect(),
-        }
-    }
+        let average: Vec<f64> = stretches.iter().map(average).collect();
+        json!({"cause": wait.cause.name(), "average": average})
+    };
+    let average: Vec<f64> = stretches.iter().map(|one| short(one.average())).collect();
+    let potential = report.potential.iter().map(|&(t_ns, average)| (t_ns, short(average)));
+    json!({
+        "duration_ns": report.duration_ns,
+        "average": report.average,
+        "peak": report.peak,
+        "potential_average": report.potential_average,
+        "work_ns": report.work_ns,
+        "span_ns": report.span_ns,
+        "t_ns": stretches.iter().map(|one| one.t_ns).collect::<Vec<_>>(),
+        "min": stretches.iter().map(|one| one.min).collect::<Vec<_>>(),
+        "max": stretches.iter().map(|one| one.max).collect::<Vec<_>>(),
+        "average_running": average,
+        "waiting": report.waits.iter().map(waiting).collect::<Vec<_>>(),
+        "lanes": lanes,
+        "levels": report.levels,
+        "waits": report.waits,
+        "potential": potential.collect::<Vec<_>>(),
+    })
 }
 
-impl From<blocks::Report> for BlocksPlot {
-    fn from(report: blocks::Report) -> Self {
-        let total = report.blocks.len();
-        let mut rows: Vec<_> = report.blocks.into_iter().take(SCATTERED).collect();
-        rows.iter_mut().skip(HEATED).for_each(|row| row.levels.clear());
-        rows.iter_mut().for_each(|row| row.place.function = label(&row.place.function));
-        let mut functions: Vec<_> = report.functions.into_iter().take(FUNCTIONS).collect();
-        functions.iter_mut().for_each(|row| {
-            row.levels.clear();
-            row.place.function = label(&row.place.function);
-        });
-        Self {
-            max_running: report.max_running,
-            executions: report.executions,
-            total,
-            rows,
-            functions,
-        }
+/// Block executions by running contexts. The first of the blocks have `levels`, and are the rows of
+/// the heat map; `total` counts those that are not drawn, too.
+fn blocks_plot(report: &blocks::Report) -> Value {
+    let mut rows: Vec<_> = report.blocks.iter().take(SCATTERED).cloned().collect();
+    rows.iter_mut().skip(HEATED).for_each(|row| row.levels.clear());
+    rows.iter_mut().for_each(|row| row.place.function = label(&row.place.function));
+    let mut functions: Vec<_> = report.functions.iter().take(FUNCTIONS).cloned().collect();
+    for row in &mut functions {
+        row.levels.clear();
+        row.place.function = label(&row.place.function);
     }
+    json!({
+        "max_running": report.max_running,
+        "executions": report.executions,
+        "total": report.blocks.len(),
+        "rows": rows,
+        "functions": functions,
+    })
 }
 
 /// Rounds to three decimals, which is enough to draw and short to embed.

@@ -23,7 +23,7 @@ use crate::page;
 
 pub use budget::Budget;
 pub use choices::Choices;
-pub use data::{BlocksPlot, PageData, ParallelismPlot};
+pub use data::PageData;
 pub use findings::Finding;
 pub(crate) use shown::{Shown, begin};
 

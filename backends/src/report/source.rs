@@ -2,6 +2,7 @@
 //! beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -13,7 +14,8 @@ use crate::view::units::whole;
 use crate::view::{Cell, Table, View};
 use crate::{account, blocks, misses};
 
-/// The most lines chosen for each of the numbers, and the lines shown before and after each.
+/// The most lines chosen for each of the numbers, and the lines shown before and after each, which
+/// an excerpt has, too.
 const CHOSEN: usize = 12;
 const AROUND: u32 = 2;
 /// A line with less than one part in so many of what the first one has is not chosen.
@@ -25,6 +27,10 @@ const CACHE: u64 = 32 << 10;
 
 /// Time, executions, misses and waiting time of a line.
 type Numbers = [u64; 4];
+
+fn around(line: u32) -> RangeInclusive<u32> {
+    line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND)
+}
 
 /// Lines of files with their numbers.
 #[derive(Debug, Default)]
@@ -52,8 +58,7 @@ impl Lines {
             let least = all.first().map_or(0, |&(most, ..)| most / LEAST);
             let many = all.into_iter().take_while(|&(number, ..)| number >= least);
             for (_, file, line) in many.take(CHOSEN) {
-                let lines = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
-                chosen.extend(lines.map(|line| (file.as_str(), line)));
+                chosen.extend(around(line).map(|line| (file.as_str(), line)));
             }
         }
         chosen
@@ -69,10 +74,8 @@ pub struct Excerpt {
     pub lines: Vec<(u32, String, u64)>,
 }
 
-/// The most characters of a line, and the lines shown before and after the one that an excerpt is
-/// about.
+/// The most characters of a line of an excerpt.
 const LONG: usize = 200;
-const BESIDE: u32 = 2;
 
 /// What was measured of the lines of a run, and the files as far as they were read.
 #[derive(Debug, Default)]
@@ -120,7 +123,7 @@ impl Source {
         let mut seen: Vec<&Place> = Vec::new();
         for place in places.iter().filter(|place| place.line > 0) {
             let near = |other: &&Place| {
-                other.file == place.file && other.line.abs_diff(place.line) <= BESIDE
+                other.file == place.file && other.line.abs_diff(place.line) <= AROUND
             };
             if found.len() == 2 || seen.iter().any(near) {
                 continue;
@@ -133,7 +136,7 @@ impl Source {
 
     fn excerpt(&self, place: &Place) -> Option<Excerpt> {
         let (text, changed) = read(&place.file, self.started_unix_ns)?;
-        let around = place.line.saturating_sub(BESIDE).max(1)..=place.line.saturating_add(BESIDE);
+        let around = around(place.line);
         let numbers = self.lines.0.get(&place.file);
         let lines = text.lines().zip(1..).filter(|(_, line)| !changed && around.contains(line));
         let lines: Vec<_> = lines
@@ -156,10 +159,11 @@ impl Source {
         let executions = |file: &str| lines.0[file].values().map(|numbers| numbers[1]).sum::<u64>();
         let mut files: Vec<_> = files.into_iter().collect();
         files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
-        let mut tables = files
-            .into_iter()
-            .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], self.started_unix_ns))
-            .peekable();
+        let tables = files.into_iter().filter_map(|(file, chosen)| {
+            let (note, table) = table(file, &chosen, &lines.0[file], self.started_unix_ns)?;
+            Some((file, note, table))
+        });
+        let mut tables = tables.peekable();
         tables.peek()?;
         let missed = &self.missed;
         let mut view = View::default().heading("Source lines").line(format!(
@@ -184,13 +188,13 @@ fn read(file: &str, started_unix_ns: u64) -> Option<(String, bool)> {
     Some((String::from_utf8_lossy(&text).into_owned(), changed))
 }
 
-/// The chosen lines of a file: its name, a warning, and the table.
+/// The chosen lines of a file: a warning, and the table.
 fn table(
     file: &str,
     chosen: &[u32],
     numbers: &BTreeMap<u32, Numbers>,
     started_unix_ns: u64,
-) -> Option<(String, String, Table)> {
+) -> Option<(&'static str, Table)> {
     let (text, changed) = read(file, started_unix_ns)?;
     let text: Vec<&str> = text.lines().collect();
     let note =
@@ -210,13 +214,12 @@ fn table(
         .cell("misses", "misses", |row| some(row.2[2], Cell::Count))
         .cell("waiting", "waiting_ns", |row| some(row.2[3], Cell::Time))
         .text("source", "source", |row| *row.1);
-    Some((file.to_owned(), note.to_owned(), table.table()))
+    Some((note, table.table()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::page::PagePart;
 
     #[test]
     fn lines_with_numbers_and_those_around_them_are_shown_once() {
@@ -238,16 +241,12 @@ mod tests {
         std::fs::write(file.path(), "one\n  two\n").expect("written");
         let path = file.path().display().to_string();
         let numbers = BTreeMap::from([(2, [8, 3, 0, 4])]);
-        let (heading, note, rows) = table(&path, &[1, 2, 3], &numbers, 1).expect("a table");
-        assert_eq!(heading, path);
+        let (note, rows) = table(&path, &[1, 2, 3], &numbers, 1).expect("a table");
         assert!(note.contains("changed after the run"), "{note}");
         let parts = View::default().table(rows).to_page();
-        let [PagePart::Table { rows, .. }] = &parts[..] else {
-            panic!("one table");
-        };
+        let rows = parts[0]["rows"].as_array().expect("a table");
         assert_eq!(rows.len(), 2, "there is no third line");
-        let two = serde_json::json!(["2", 8, 3, null, 4, "  two"]);
-        assert_eq!(serde_json::json!(rows[1]), two);
+        assert_eq!(rows[1], serde_json::json!(["2", 8, 3, null, 4, "  two"]));
         assert!(table("/nowhere/a.c", &[1], &numbers, 0).is_none());
     }
 }

@@ -1,8 +1,9 @@
 //! Sections of the page that an analysis' own view fills, so that a new analysis needs no script.
 
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::view::{PagePart, View};
+use crate::view::View;
 
 /// A section.
 #[derive(Clone, Debug, Serialize)]
@@ -12,7 +13,7 @@ pub struct Section {
     /// The title of a section without a heading of its own.
     pub menu: &'static str,
     /// The contents in reading order; the first heading is the title.
-    pub parts: Vec<PagePart>,
+    pub parts: Vec<Value>,
 }
 
 impl Section {

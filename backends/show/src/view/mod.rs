@@ -19,7 +19,6 @@ use anyhow::Result;
 use serde::Serialize;
 
 pub use chart::{Axis, Chart, Flame, Series, Unit};
-pub use page::{PageColumn, PagePart};
 pub use screen::Screen;
 pub use screen::{fail, say};
 
@@ -105,16 +104,19 @@ pub enum Cell {
 }
 
 impl View {
-    /// A title, underlined in text.
-    pub fn heading(mut self, text: impl Into<String>) -> Self {
-        self.parts.push(Part::Heading(text.into()));
+    fn with(mut self, part: Part) -> Self {
+        self.parts.push(part);
         self
     }
 
+    /// A title, underlined in text.
+    pub fn heading(self, text: impl Into<String>) -> Self {
+        self.with(Part::Heading(text.into()))
+    }
+
     /// A sentence or any other line of text.
-    pub fn line(mut self, text: impl Into<String>) -> Self {
-        self.parts.push(Part::Line(text.into()));
-        self
+    pub fn line(self, text: impl Into<String>) -> Self {
+        self.with(Part::Line(text.into()))
     }
 
     /// Sets the CSV form, if it is not the first table of the text.
@@ -124,34 +126,29 @@ impl View {
     }
 
     /// A table; the first one of a view is its CSV form unless [`View::csv`] gives another.
-    pub fn table(mut self, table: Table) -> Self {
-        self.parts.push(Part::Table(table));
-        self
+    pub fn table(self, table: Table) -> Self {
+        self.with(Part::Table(table))
     }
 
     /// A line that only the terminal form has.
-    pub fn line_in_text(mut self, text: impl Into<String>) -> Self {
-        self.parts.push(Part::TextLine(text.into()));
-        self
+    pub fn line_in_text(self, text: impl Into<String>) -> Self {
+        self.with(Part::TextLine(text.into()))
     }
 
     /// A picture of characters that only the terminal form has, in several widths, the widest
     /// first.
-    pub fn drawing(mut self, forms: Vec<Vec<String>>) -> Self {
-        self.parts.push(Part::Drawing(forms));
-        self
+    pub fn drawing(self, forms: Vec<Vec<String>>) -> Self {
+        self.with(Part::Drawing(forms))
     }
 
     /// A table that only the report has.
-    pub fn table_in_page(mut self, table: Table) -> Self {
-        self.parts.push(Part::PageTable(table));
-        self
+    pub fn table_in_page(self, table: Table) -> Self {
+        self.with(Part::PageTable(table))
     }
 
     /// A picture for the report; text and CSV leave it out.
-    pub fn chart(mut self, chart: Chart) -> Self {
-        self.parts.push(Part::Chart(chart));
-        self
+    pub fn chart(self, chart: Chart) -> Self {
+        self.with(Part::Chart(chart))
     }
 
     /// Writes the terminal form. What a terminal would obey in names is shown instead.

@@ -1,84 +1,46 @@
 //! The form of a view that the HTML report draws: raw values with their units, which the page's
 //! script formats.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::chart::{Chart, Unit};
-use super::{Cell, Part, Table, View, names};
+use super::chart::Unit;
+use super::{Cell, Column, Part, Table, View, names};
 
 /// The most rows of a table in a page; the page says how many there are.
 const ROWS: usize = 200;
 /// The most characters of a text in a page, because templates make names of thousands.
 const TEXT: usize = 160;
 
-/// One part of a result, in reading order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "part", rename_all = "lowercase")]
-pub enum PagePart {
-    /// A title.
-    Heading {
-        /// Its words.
-        text: String,
-    },
-    /// A sentence.
-    Line {
-        /// Its words.
-        text: String,
-    },
-    /// A picture.
-    Chart {
-        /// What to draw.
-        chart: Chart,
-    },
-    /// A table.
-    Table {
-        /// Its columns.
-        columns: Vec<PageColumn>,
-        /// Its first rows.
-        rows: Vec<Vec<Value>>,
-        /// Number of its rows.
-        total: usize,
-    },
-}
-
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageColumn {
-    /// Its title.
-    pub title: String,
-    /// Unit of its values; absent for text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
-}
-
 impl View {
-    /// The form for the report.
+    /// The form for the report: its parts in reading order. A table has its first rows, and the
+    /// number of all.
     #[must_use]
-    pub fn to_page(&self) -> Vec<PagePart> {
+    pub fn to_page(&self) -> Vec<Value> {
         let part = |part: &Part| match part {
-            Part::Heading(text) => Some(PagePart::Heading { text: text.clone() }),
+            Part::Heading(text) => Some(json!({"part": "heading", "text": text})),
             Part::TextLine(_) | Part::Drawing(_) => None,
             Part::Line(text) if text.is_empty() => None,
-            Part::Line(text) => Some(PagePart::Line { text: text.clone() }),
-            Part::Chart(chart) => Some(PagePart::Chart { chart: chart.clone() }),
+            Part::Line(text) => Some(json!({"part": "line", "text": text})),
+            Part::Chart(chart) => Some(json!({"part": "chart", "chart": chart})),
             Part::Table(table) | Part::PageTable(table) => Some(to_table(table)),
         };
         self.parts.iter().filter_map(part).collect()
     }
 }
 
-fn to_table(table: &Table) -> PagePart {
-    let columns = table.columns.iter().enumerate().map(|(at, column)| {
+fn to_table(table: &Table) -> Value {
+    let column = |(at, column): (usize, &Column)| {
         let unit = table.rows.iter().filter_map(|row| row.get(at)).find_map(unit);
-        PageColumn { title: column.title.clone(), unit }
-    });
-    let row = |row: &Vec<Cell>| row.iter().map(value).collect();
-    PagePart::Table {
-        columns: columns.collect(),
-        rows: table.rows.iter().take(ROWS).map(row).collect(),
-        total: table.rows.len(),
-    }
+        // Words have no unit.
+        match unit {
+            Some(unit) => json!({"title": column.title, "unit": unit}),
+            None => json!({"title": column.title}),
+        }
+    };
+    let columns: Vec<Value> = table.columns.iter().enumerate().map(column).collect();
+    let rows = table.rows.iter().take(ROWS);
+    let rows: Vec<Vec<Value>> = rows.map(|row| row.iter().map(value).collect()).collect();
+    json!({"part": "table", "columns": columns, "rows": rows, "total": table.rows.len()})
 }
 
 fn unit(cell: &Cell) -> Option<Unit> {
@@ -133,13 +95,12 @@ mod tests {
         let view = View::default().heading("A").line("").table(table);
         let parts = view.to_page();
         assert_eq!(parts.len(), 2, "an empty line is no part");
-        let PagePart::Table { columns, rows, total } = &parts[1] else {
-            panic!("the table comes last");
-        };
-        let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
-        assert_eq!(units, [None, Some(Unit::Time), None]);
-        assert_eq!((rows.len(), *total), (ROWS, 1000));
-        assert_eq!(rows[7], [Value::from("f"), Value::from(7), Value::Null]);
+        let table = &parts[1];
+        let units = [0, 1, 2].map(|at| table["columns"][at].get("unit"));
+        assert_eq!(units, [None, Some(&json!("time")), None]);
+        assert_eq!(table["rows"].as_array().map(Vec::len), Some(ROWS));
+        assert_eq!(table["total"], 1000);
+        assert_eq!(table["rows"][7], json!(["f", 7, null]));
     }
 
     #[test]

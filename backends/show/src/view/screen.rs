@@ -161,10 +161,11 @@ pub fn hanging(first: &str, text: &str, width: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// A line of a text, whose own indentation its other lines have, too.
-pub(super) fn paragraph(text: &str, width: usize) -> Vec<String> {
+/// A line of a text after `first`; its own indentation its other lines have, too.
+pub(super) fn paragraph(first: &str, text: &str, width: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
-    hanging(&text[..text.len() - words.len()], words, width)
+    let indentation = &text[..text.len() - words.len()];
+    hanging(&format!("{first}{indentation}"), words, width)
 }
 
 /// The speaker of a message, `contech: ` or `warning: `, and what it says.
@@ -178,14 +179,8 @@ fn spoken(text: &str) -> (&str, &str) {
 /// The lines of a message of `speaker`.
 pub fn message(text: &str, width: usize) -> Vec<String> {
     let (first, said) = spoken(text);
-    let mut lines = Vec::new();
-    for (at, part) in said.split('\n').enumerate() {
-        let indentation = part.len() - part.trim_start_matches(' ').len();
-        let (indentation, part) = part.split_at(indentation);
-        let first = if at == 0 { first } else { "" };
-        lines.extend(hanging(&format!("{first}{indentation}"), part, width));
-    }
-    lines
+    let firsts = std::iter::once(first).chain(std::iter::repeat(""));
+    said.split('\n').zip(firsts).flat_map(|(part, first)| paragraph(first, part, width)).collect()
 }
 
 /// Writes lines to standard error, and no matter whether somebody reads them.
@@ -250,7 +245,7 @@ mod tests {
         // Half of a narrow line is not spent on indentation.
         let lines = hanging("contech:     81%  1.02 s  ", "io in part (a.c:1)", 40);
         assert_eq!(lines, ["contech:     81%  1.02 s  io in part", "  (a.c:1)"]);
-        let lines = paragraph("  a b c", 5);
+        let lines = paragraph("", "  a b c", 5);
         assert_eq!(lines, ["  a b", "  c"]);
     }
 

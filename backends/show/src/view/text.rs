@@ -21,13 +21,13 @@ pub(super) fn write(parts: &[Part], out: &mut dyn Write, screen: Screen) -> io::
                     writeln!(out)?;
                 }
                 let text = line(text);
-                for line in paragraph(&text, screen.width) {
+                for line in paragraph("", &text, screen.width) {
                     writeln!(out, "{}", screen.styled(HEADING, &line))?;
                 }
                 writeln!(out, "{}", "─".repeat(width(&text).min(screen.width)))?;
             }
             Part::Line(text) | Part::TextLine(text) => {
-                write_lines(&paragraph(&line(text), screen.width), out)?;
+                write_lines(&paragraph("", &line(text), screen.width), out)?;
             }
             Part::Drawing(forms) => {
                 let fits =
@@ -115,7 +115,7 @@ fn write_table(table: &Table, out: &mut dyn Write, screen: Screen) -> io::Result
     if hidden > 0 {
         let more = units::count(hidden as u64);
         let more = format!("... {more} more (all of them: --format csv or json)");
-        write_lines(&paragraph(&more, screen.width), out)?;
+        write_lines(&paragraph("", &more, screen.width), out)?;
     }
     Ok(())
 }
@@ -165,23 +165,17 @@ fn write_rows(
             columns.iter().zip(widths).map(|(column, &width)| cell(column, width)).collect();
         for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
             let mut line = String::new();
-            // Spaces are written when something follows them.
-            let mut spaces = 0;
             for ((column, cell), &columns) in columns.iter().zip(&cells).zip(widths) {
                 let text = cell.get(at).map_or("", String::as_str);
-                let padding = columns.saturating_sub(width(text));
-                let (before, after) = if column.right { (padding, 0) } else { (0, padding) };
-                spaces += before;
-                if !text.is_empty() {
-                    line.push_str(&" ".repeat(std::mem::take(&mut spaces)));
-                    match row {
-                        Some(_) => line.push_str(text),
-                        None => line.push_str(&screen.styled(TITLE, text)),
-                    }
-                }
-                spaces += after + GAP.len();
+                let padding = " ".repeat(columns.saturating_sub(width(text)));
+                let text = match row {
+                    None if !text.is_empty() => screen.styled(TITLE, text),
+                    _ => text.to_owned(),
+                };
+                line += &if column.right { padding + &text } else { text + &padding };
+                line += GAP;
             }
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", line.trim_end())?;
         }
     }
     Ok(())
