@@ -10,8 +10,7 @@ use crate::output::json;
 /// The options of an analysis, if the graph has something for it.
 pub(super) fn config<A>(matches: &ArgMatches, graph: &Graph) -> Result<A::Config>
 where
-    A: Analysis,
-    A::Config: FromArgMatches,
+    A: Analysis<Config: FromArgMatches>,
 {
     if A::NEEDS_ACCESSES {
         something_to_analyse(graph, A::NAME)?;
@@ -31,9 +30,7 @@ pub(super) struct Division {
 impl Division {
     pub(super) const fn of<A>() -> Self
     where
-        A: Divided,
-        A::Config: FromArgMatches,
-        A::Report: Serialize,
+        A: Divided<Config: FromArgMatches, Report: Serialize>,
     {
         Self {
             run: |matches, graph, share| {

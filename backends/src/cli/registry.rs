@@ -13,7 +13,7 @@ use crate::misses::Misses;
 use crate::output::json;
 use crate::parallelism::Parallelism;
 use crate::races::Races;
-use crate::report::{Choices, Shown, begin};
+use crate::report::{Begin, Choices, Shown, begin, usual};
 use crate::sharing::Sharing;
 use crate::view::Render;
 use crate::workspan::{self, WorkSpan};
@@ -23,52 +23,44 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::stats::Stats>()
         .too()
         .example("graph.tg --format json")
-        .shown(Shown::of::<crate::stats::Stats>(None)),
+        .shown(None, usual::<crate::stats::Stats>),
     analysis::<crate::account::Account>()
         .word("time")
         .example("graph.tg --processors 8")
-        .shown(Shown::of::<crate::account::Account>(Some("Account")).told_first()),
+        .shown(Some("Account"), usual::<crate::account::Account>)
+        .told_first(),
     analysis::<crate::predict::Predict>().example("graph.tg --processors 1..16"),
-    analysis::<Parallelism>().shown(Shown::of::<Parallelism>(None).told_first()),
+    analysis::<Parallelism>().shown(None, usual::<Parallelism>).told_first(),
     analysis::<crate::blocks::Blocks>()
         .too()
         .example("graph.tg --top 10")
-        .shown(Shown::of::<crate::blocks::Blocks>(None)),
+        .shown(None, usual::<crate::blocks::Blocks>),
     analysis::<Cache>()
         .example("graph.tg --sizes 1K..8M --ways 8,full --format csv")
         .divided(Division::of::<Cache>()),
     analysis::<CritPath>()
         .word("path")
         .example("graph.tg --halve 5")
-        .shown(Shown::of::<CritPath>(Some("Critical path"))),
+        .shown(Some("Critical path"), usual::<CritPath>),
     analysis::<WorkSpan>()
         .example("graph.tg --metric ops")
-        .shown(Shown::with(Some("Call sites"), |graph, choices| {
-            begin::<WorkSpan>(measured(choices)?, graph)
-        }))
+        .shown(Some("Call sites"), |graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
         .divided(Division::of::<WorkSpan>()),
     analysis::<crate::recorded::RecordedFactors>().too().example("graph.tg --processors 8"),
     analysis::<crate::recorded::RecordedStack>().too().example("graph.tg --processors 8"),
     analysis::<Misses>()
         .example("graph.tg --sizes 32K,1M")
-        .shown(Shown::with(Some("Misses"), |graph, choices| {
-            begin::<Misses>(choices.misses(graph)?, graph)
-        })),
+        .shown(Some("Misses"), |graph, choices| begin::<Misses>(choices.misses(graph)?, graph)),
     analysis::<Sharing>()
         .word("coherence")
         .example("graph.tg --line 64,128")
-        .shown(Shown::with(Some("Sharing"), |graph, choices| {
-            begin::<Sharing>(choices.sharing(graph)?, graph)
-        })),
-    analysis::<Races>().shown(Shown::with(Some("Races"), |graph, choices| {
-        begin::<Races>(choices.races(graph)?, graph)
-    })),
+        .shown(Some("Sharing"), |graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph)),
+    analysis::<Races>()
+        .shown(Some("Races"), |graph, choices| begin::<Races>(choices.races(graph)?, graph)),
     analysis::<MemUse>()
         .word("heap")
         .example("graph.tg --top 10")
-        .shown(Shown::with(Some("Memory"), |graph, choices| {
-            begin::<MemUse>(choices.memuse(graph)?, graph)
-        })),
+        .shown(Some("Memory"), |graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph)),
 ];
 
 /// Where `contech` has a subcommand of `contech-backend`.
@@ -115,13 +107,23 @@ pub struct Entry {
     answer: Option<fn(&ArgMatches, &Graph) -> Result<String>>,
     /// How it takes part in the report, if it does.
     pub(crate) shown: Option<Shown>,
+    /// Whether the answer that is told before the page is made needs its result.
+    pub(crate) told_first: bool,
     /// How several processes share it, if they can.
     divided: Option<Division>,
 }
 
 impl Entry {
-    const fn shown(self, shown: Shown) -> Self {
-        Self { shown: Some(shown), ..self }
+    /// It takes part in the report, with a section if there is a word for the menu; otherwise the
+    /// page draws its result itself.
+    const fn shown(self, menu: Option<&'static str>, begin: Begin) -> Self {
+        Self { shown: Some(Shown { menu, begin }), ..self }
+    }
+
+    /// Its result is a part of the answer that is told before the page is made, so it should not
+    /// take long.
+    const fn told_first(self) -> Self {
+        Self { told_first: true, ..self }
     }
 
     /// Another word for it after `contech analyse`.
@@ -195,17 +197,13 @@ const fn entry(
         run,
         answer: None,
         shown: None,
+        told_first: false,
         divided: None,
     }
 }
 
 /// An analysis: its options after the common ones.
-const fn analysis<A>() -> Entry
-where
-    A: Analysis,
-    A::Config: Args,
-    A::Report: Render,
-{
+const fn analysis<A: Analysis<Config: Args, Report: Render>>() -> Entry {
     let arguments = |command| A::Config::augment_args(Common::augment_args(command));
     let run = |matches: &ArgMatches| {
         let common = Common::from_arg_matches(matches)?;
@@ -218,11 +216,7 @@ where
     }
 }
 
-fn report<A>(matches: &ArgMatches, graph: &Graph) -> Result<A::Report>
-where
-    A: Analysis,
-    A::Config: Args,
-{
+fn report<A: Analysis<Config: Args>>(matches: &ArgMatches, graph: &Graph) -> Result<A::Report> {
     let mut report = run::<A>(config::<A>(matches, graph)?, graph)?;
     A::complete(&mut report, graph)?;
     Ok(report)

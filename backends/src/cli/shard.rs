@@ -195,12 +195,9 @@ impl Planned {
 
     /// What is before the body of a share's result, which has so many bytes.
     fn header(&self, number: u32, length: usize) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend(number.to_le_bytes());
-        bytes.extend(self.hash.to_le_bytes());
-        bytes.extend((length as u64).to_le_bytes());
-        bytes
+        let (version, number) = (VERSION.to_le_bytes(), number.to_le_bytes());
+        let (plan, length) = (self.hash.to_le_bytes(), (length as u64).to_le_bytes());
+        [&MAGIC[..], &version, &number, &plan, &length].concat()
     }
 
     /// What a worker found.

@@ -25,7 +25,7 @@ pub use budget::Budget;
 pub use choices::Choices;
 pub use data::PageData;
 pub use findings::Finding;
-pub(crate) use shown::{Shown, begin};
+pub(crate) use shown::{Begin, Shown, begin, usual};
 
 /// Options of `report`.
 #[derive(Clone, Debug, clap::Args)]

@@ -22,8 +22,8 @@ pub(super) struct Outcomes {
 impl Outcomes {
     /// Runs the analyses of the registry that belong to the answer told first, or all others.
     pub(super) fn of(graph: &Graph, choices: &Choices, told_first: bool) -> Result<Self> {
-        let all = ENTRIES.iter().filter_map(|entry| Some((entry.name, entry.shown.as_ref()?)));
-        let own = all.filter(|(_, shown)| shown.told_first == told_first);
+        let own = ENTRIES.iter().filter(|entry| entry.told_first == told_first);
+        let own = own.filter_map(|entry| Some((entry.name, entry.shown.as_ref()?)));
         // Those that are ready to run; of a graph without accesses some have no result, for a
         // reason.
         let mut begun = Vec::new();

@@ -14,64 +14,42 @@ use crate::view::{Render, View};
 pub(crate) struct Shown {
     /// The word for its section in the page's menu; `None` if the page draws the analysis' result
     /// itself.
-    pub(super) menu: Option<&'static str>,
-    /// Whether its result is a part of the answer that is told before the page is made.
-    pub(super) told_first: bool,
-    /// Prepares the analysis for a pass over a graph.
-    pub(super) begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>,
+    pub(crate) menu: Option<&'static str>,
+    pub(crate) begin: Begin,
 }
+
+/// Prepares an analysis for a pass over a graph.
+pub(crate) type Begin = fn(&Graph, &Choices) -> Result<Box<dyn Begun>>;
 
 /// An analysis that is ready for a pass, or has taken part in it.
 pub(crate) trait Begun: Visitor {
-    /// Ends the pass and returns the result, and the view of it if it has a section.
-    fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome>;
+    /// Ends the pass and returns the result, of any type, and the view of it if it has a section.
+    fn finish(self: Box<Self>, graph: &Graph, section: bool)
+    -> Result<(View, Box<dyn Any + Send>)>;
 }
 
-/// The view of a result, and the result, of any type.
-pub(crate) type Outcome = (View, Box<dyn Any + Send>);
-
-impl Shown {
-    /// An analysis with the options that its command has by default; with a word for the menu, it
-    /// has a section, which its own view fills.
-    pub(crate) const fn of<A>(menu: Option<&'static str>) -> Self
-    where
-        A: Analysis + 'static,
-        A::Config: Args,
-        A::Report: Render + Send + 'static,
-    {
-        Self::with(menu, |graph, _| begin::<A>(default_config::<A>()?, graph))
-    }
-
-    /// An analysis that is prepared by `begin`, which usually calls [`begin`] with other options.
-    pub(crate) const fn with(
-        menu: Option<&'static str>,
-        begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>,
-    ) -> Self {
-        Self { menu, told_first: false, begin }
-    }
-
-    /// Its result is a part of the answer that is told before the page is made, so it should not
-    /// take long.
-    pub(crate) const fn told_first(self) -> Self {
-        Self { told_first: true, ..self }
-    }
+/// [`begin`], with the options that the analysis' command has by default.
+pub(crate) fn usual<A>(graph: &Graph, _: &Choices) -> Result<Box<dyn Begun>>
+where
+    A: Analysis<Config: Args, Report: Render + Send> + 'static,
+{
+    begin::<A>(default_config::<A>()?, graph)
 }
 
 /// Prepares an analysis with these options for a pass over a graph.
 pub(crate) fn begin<A>(config: A::Config, graph: &Graph) -> Result<Box<dyn Begun>>
 where
-    A: Analysis + 'static,
-    A::Report: Render + Send + 'static,
+    A: Analysis<Report: Render + Send> + 'static,
 {
     Ok(Box::new(Part::new(A::new(config, graph)?)))
 }
 
-impl<A> Begun for Part<A>
-where
-    A: Analysis + 'static,
-    A::Report: Render + Send + 'static,
-{
-    fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome> {
+impl<A: Analysis<Report: Render + Send> + 'static> Begun for Part<A> {
+    fn finish(
+        self: Box<Self>,
+        graph: &Graph,
+        section: bool,
+    ) -> Result<(View, Box<dyn Any + Send>)> {
         let report = Part::finish(*self, graph)?;
         let view = if section { report.view() } else { View::default() };
         Ok((view, Box::new(report)))

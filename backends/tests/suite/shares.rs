@@ -84,9 +84,7 @@ fn random_graph(seed: u64) -> Graph {
 /// files. Returns what one process says.
 fn check<A>(line: &str, graph: &Graph) -> String
 where
-    A: Divided,
-    A::Config: Args,
-    A::Report: Serialize,
+    A: Divided<Config: Args, Report: Serialize>,
 {
     let analysis = || A::new(options::<A>(line), graph).expect("options");
     let whole = json(&found::<A>(line, graph));

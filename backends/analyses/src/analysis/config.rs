@@ -9,11 +9,7 @@ use super::Analysis;
 ///
 /// # Errors
 /// When it has options that must be given.
-pub fn default_config<A>() -> Result<A::Config>
-where
-    A: Analysis,
-    A::Config: Args,
-{
+pub fn default_config<A: Analysis<Config: Args>>() -> Result<A::Config> {
     let command = A::Config::augment_args(Command::new(A::NAME));
     let matches = command.try_get_matches_from([A::NAME])?;
     Ok(A::Config::from_arg_matches(&matches)?)

@@ -14,28 +14,19 @@ use taskgraph::TaskId;
 use taskgraph::builder::GraphBuilder;
 
 /// The options of an analysis that the words of a line are.
-pub(crate) fn options<A: Analysis>(line: &str) -> A::Config
-where
-    A::Config: Args,
-{
+pub(crate) fn options<A: Analysis<Config: Args>>(line: &str) -> A::Config {
     let command = A::Config::augment_args(Command::new(A::NAME).no_binary_name(true));
     let matches = command.try_get_matches_from(line.split_whitespace()).expect(line);
     A::Config::from_arg_matches(&matches).expect(line)
 }
 
 /// What an analysis finds with these options.
-pub(crate) fn found<A: Analysis>(line: &str, graph: &Graph) -> A::Report
-where
-    A::Config: Args,
-{
+pub(crate) fn found<A: Analysis<Config: Args>>(line: &str, graph: &Graph) -> A::Report {
     run::<A>(options::<A>(line), graph).expect("a readable graph")
 }
 
 /// The same with what its command adds from other analyses.
-pub(crate) fn completed<A: Analysis>(line: &str, graph: &Graph) -> A::Report
-where
-    A::Config: Args,
-{
+pub(crate) fn completed<A: Analysis<Config: Args>>(line: &str, graph: &Graph) -> A::Report {
     let mut report = found::<A>(line, graph);
     A::complete(&mut report, graph).expect("a readable graph");
     report
