@@ -42,34 +42,37 @@ pub(super) fn listed(traces: &[PathBuf]) -> String {
     each.join(" ")
 }
 
-/// The places of those traces that are of ranks of the same MPI run as the first one.
-pub(super) fn ranks(converter: &Path, traces: &[PathBuf]) -> Result<Vec<usize>> {
-    let mut command = Command::new(converter);
-    command.arg("--which-ranks").args(traces).stdin(Stdio::null());
-    let cannot = || format!("cannot ask {} for ranks", converter.display());
-    let output = command.output().with_context(cannot)?;
-    let places = String::from_utf8_lossy(&output.stdout);
-    Ok(places.lines().filter_map(|place| place.parse().ok()).collect())
+/// Makes graphs, until a signal comes.
+#[derive(Debug)]
+pub(super) struct Converter {
+    pub(super) path: PathBuf,
+    pub(super) interrupt: Interrupt,
 }
 
-/// Makes `graph` from the traces of a program, with one part of the code in `sample`. The report
-/// has the summary, so it is not shown; progress and errors are.
-pub(super) fn convert(
-    converter: &Path,
-    (traces, graph): (&[PathBuf], &Path),
-    sample: u64,
-    interrupt: &Interrupt,
-) -> Result<()> {
-    let mut command = Command::new(converter);
-    command.args((sample > 1).then(|| format!("--sample={sample}")));
-    command.args(traces).arg(graph);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let (_, status) = interrupt
-        .run(&mut command, Work::Step)
-        .with_context(|| format!("cannot start {}", converter.display()))?;
-    interrupt.check();
-    match status.code() {
-        Some(0 | RECOVERED) => Ok(()),
-        _ => bail!("{NAME} made no graph of {} ({status}); the trace is kept", listed(traces)),
+impl Converter {
+    /// The places of those traces that are of ranks of the same MPI run as the first one.
+    pub(super) fn ranks(&self, traces: &[PathBuf]) -> Result<Vec<usize>> {
+        let mut command = Command::new(&self.path);
+        command.arg("--which-ranks").args(traces).stdin(Stdio::null());
+        let cannot = || format!("cannot ask {} for ranks", self.path.display());
+        let output = command.output().with_context(cannot)?;
+        let places = String::from_utf8_lossy(&output.stdout);
+        Ok(places.lines().filter_map(|place| place.parse().ok()).collect())
+    }
+
+    /// Makes `graph` from the traces of a program, with one part of the code in `sample`. The
+    /// report has the summary, so it is not shown; progress and errors are.
+    pub(super) fn convert(&self, (traces, graph): (&[PathBuf], &Path), sample: u64) -> Result<()> {
+        let mut command = Command::new(&self.path);
+        command.args((sample > 1).then(|| format!("--sample={sample}")));
+        command.args(traces).arg(graph);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let ran = self.interrupt.run(&mut command, Work::Step);
+        let (_, status) = ran.with_context(|| format!("cannot start {}", self.path.display()))?;
+        self.interrupt.check();
+        match status.code() {
+            Some(0 | RECOVERED) => Ok(()),
+            _ => bail!("{NAME} made no graph of {} ({status}); the trace is kept", listed(traces)),
+        }
     }
 }

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use rustix::process::Signal;
 
 use crate::account::{self, Account};
@@ -31,7 +32,7 @@ use crate::report::{self, Budget, Choices, PageData};
 use crate::view::say;
 
 use answer::Answer;
-use interrupt::Interrupt;
+use middle::Converter;
 use program::{Program, Run};
 use traces::TraceFolder;
 
@@ -84,10 +85,16 @@ enum Command {
     Scale(Box<laboratory::Options>),
     /// Prints what a shell needs to complete the command lines of contech and contech-backend
     #[command(display_order = 90, after_help = "Example: contech completions bash")]
-    Completions(describe::Completions),
+    Completions {
+        /// The shell, as in `source <(contech completions bash)`
+        shell: Shell,
+    },
     /// Writes the manual pages of contech and contech-backend
     #[command(display_order = 91, after_help = "Example: contech man man1")]
-    Man(describe::Man),
+    Man {
+        /// Folder for the pages, which is made if it does not exist
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -139,16 +146,19 @@ fn run_ours(matches: &clap::ArgMatches) -> Result<u8> {
         Command::Record(options) => record::run(&options),
         Command::Graph { arguments } => middle::become_it(&arguments),
         Command::Scale(options) => laboratory::scale(&options).map(|()| 0),
-        Command::Completions(options) => options.print().map(|()| 0),
-        Command::Man(options) => options.write().map(|()| 0),
+        Command::Completions { shell } => {
+            output::to(None, |out| Ok(out.write_all(&describe::completions(shell))?)).map(|()| 0)
+        }
+        Command::Man { folder } => describe::manual(&folder).map(|()| 0),
     }
 }
 
 fn run(arguments: &RunArguments) -> Result<u8> {
-    let converter = middle::find()?;
+    let path = middle::find()?;
     let folder = TraceFolder::prepare(&arguments.output)?;
     let report_path = arguments.output.join(PAGE);
     let interrupt = interrupt::install().context("cannot take signals")?;
+    let converter = Converter { path, interrupt: interrupt.clone() };
     let program = Program::run(&arguments.run, &folder.pattern()?, &interrupt)?;
     let mut answer = Answer::begin(&program);
 
@@ -160,8 +170,8 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         interrupt::stop(Signal::INT, &left);
     }
     interrupt.leaves(left);
-    first_answer(&converter, &traces.own, &interrupt, &mut answer)?;
-    middle::convert(&converter, (&traces.own, &graph_path), 1, &interrupt)?;
+    first_answer(&converter, &traces.own, &mut answer)?;
+    converter.convert((&traces.own, &graph_path), 1)?;
     interrupt.leaves(format!(
         "the graph is kept: contech report {graph} -o report.html makes the report of it"
     ));
@@ -170,7 +180,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     for trace in traces.own.iter().filter(|_| !arguments.keep_trace) {
         fs::remove_file(trace).with_context(|| format!("cannot remove {}", trace.display()))?;
     }
-    let repeats = || repeat::accounts(arguments, &converter, &interrupt);
+    let repeats = || repeat::accounts(arguments, &converter);
     // The program does not run again beside other work.
     let first = arguments.repeat > 1 || !answer.begun;
     write_report(&graph, arguments.budget, &report_path, first, &mut answer, repeats)?;
@@ -194,18 +204,13 @@ fn run(arguments: &RunArguments) -> Result<u8> {
 
 /// The account of a run needs the order and the times of all of it, but only a sample of what it
 /// executes. So that of a large trace is told before the graph of all of it is made.
-fn first_answer(
-    converter: &Path,
-    traces: &[PathBuf],
-    interrupt: &Interrupt,
-    answer: &mut Answer,
-) -> Result<()> {
+fn first_answer(converter: &Converter, traces: &[PathBuf], answer: &mut Answer) -> Result<()> {
     let sample = sample_of(traces);
     if sample <= 1 {
         return Ok(());
     }
     let file = traces[0].with_extension("sample");
-    let made = sampled(converter, (traces, &file), sample, interrupt);
+    let made = sampled(converter, (traces, &file), sample);
     let told = made.map(|(graph, account)| {
         answer.warn(&graph);
         answer.first(&graph, &account, false);
@@ -217,12 +222,11 @@ fn first_answer(
 
 /// Makes a graph with a sample of what was executed, and its account.
 fn sampled(
-    converter: &Path,
+    converter: &Converter,
     (traces, graph): (&[PathBuf], &Path),
     sample: u64,
-    interrupt: &Interrupt,
 ) -> Result<(Graph, account::Report)> {
-    middle::convert(converter, (traces, graph), sample, interrupt)?;
+    converter.convert((traces, graph), sample)?;
     let graph = analysis::open(graph)?;
     let account = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
     Ok((graph, account))

@@ -1,11 +1,10 @@
 //! More runs of a program, which tell what differs by chance.
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::Result;
 
-use super::interrupt::Interrupt;
+use super::middle::Converter;
 use super::program::Program;
 use super::traces::TraceFolder;
 use super::{RunArguments, sample_of, sampled};
@@ -21,8 +20,7 @@ pub(super) fn is_graph(name: &str) -> bool {
 /// was executed, which is enough for its account.
 pub(super) fn accounts(
     arguments: &RunArguments,
-    converter: &Path,
-    interrupt: &Interrupt,
+    converter: &Converter,
 ) -> Result<Vec<account::Report>> {
     if arguments.repeat <= 1 {
         return Ok(Vec::new());
@@ -31,12 +29,12 @@ pub(super) fn accounts(
     let path = arguments.output.join("repeat");
     let run = |number| {
         let folder = TraceFolder::prepare(&path)?;
-        let program = Program::run(&arguments.run, &folder.pattern()?, interrupt)?;
-        interrupt.check();
+        let program = Program::run(&arguments.run, &folder.pattern()?, &converter.interrupt)?;
+        converter.interrupt.check();
         let traces = folder.traces(&program, converter)?;
         let graph = arguments.output.join(format!("graph.{number}.tg"));
         let sample = sample_of(&traces.own);
-        sampled(converter, (&traces.own, &graph), sample, interrupt).map(|(_, account)| account)
+        sampled(converter, (&traces.own, &graph), sample).map(|(_, account)| account)
     };
     let accounts = (2..=arguments.repeat).map(run).collect();
     TraceFolder::prepare(&path)?;

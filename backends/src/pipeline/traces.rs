@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::middle;
+use super::middle::Converter;
 use super::program::Program;
 use super::{PAGE, repeat};
 use crate::output::files;
@@ -59,7 +59,7 @@ impl TraceFolder {
     }
 
     /// The traces that are there after the run.
-    pub(super) fn traces(&self, program: &Program, converter: &Path) -> Result<Traces> {
+    pub(super) fn traces(&self, program: &Program, converter: &Converter) -> Result<Traces> {
         let mut others = list(&self.0, is_trace)?;
         let own = self.0.join(format!("trace.{}.bin", program.pid));
         let at = others.iter().position(|trace| *trace == own);
@@ -81,7 +81,7 @@ impl TraceFolder {
         let mut own = vec![main];
         if !others.is_empty() {
             own.append(&mut others);
-            let ranks = middle::ranks(converter, &own)?;
+            let ranks = converter.ranks(&own)?;
             let mut place = 0;
             let of_others = |_: &mut PathBuf| {
                 place += 1;
