@@ -38,15 +38,12 @@ impl Outcomes {
         let mut visitors: Vec<&mut dyn Visitor> = visitors.map(|begun| begun as _).collect();
         run_all(graph, &mut visitors)?;
         // Some results take another look at the graph.
-        let finished = begun.into_par_iter().map(|(id, menu, way)| {
-            let (view, result) = match way {
-                Ok(begun) => {
-                    let (view, result) = begun.finish(graph, menu.is_some())?;
-                    (view, Some(result))
-                }
-                Err(reason) => (View::default().line(reason), None),
-            };
-            Ok((menu.map(|menu| Section::of(id, menu, &view)), result))
+        let finished = begun.into_par_iter().map(|(id, menu, way)| match way {
+            Ok(begun) => begun.finish(graph, menu).map(|(section, result)| (section, Some(result))),
+            Err(reason) => {
+                let view = View::default().line(reason);
+                Ok((menu.map(|menu| Section::of(id, menu, &view)), None))
+            }
         });
         let finished = finished.collect::<Vec<Result<_>>>().into_iter();
         let (sections, results): (Vec<_>, Vec<_>) =

@@ -7,7 +7,8 @@ use clap::Args;
 
 use super::Choices;
 use crate::analysis::{Analysis, Graph, Part, Visitor, default_config};
-use crate::view::{Render, View};
+use crate::page::Section;
+use crate::view::Render;
 
 /// What the report knows about an analysis.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +22,13 @@ pub(crate) struct Shown {
 /// Prepares an analysis for a pass over a graph.
 pub(crate) type Begin = fn(&Graph, &Choices) -> Result<Box<dyn Begun>>;
 
+/// A section, and the result of an analysis, of any type.
+pub(crate) type Outcome = (Option<Section>, Box<dyn Any + Send>);
+
 /// An analysis that is ready for a pass, or has taken part in it.
 pub(crate) trait Begun: Visitor {
-    /// Ends the pass and returns the result, of any type, and the view of it if it has a section.
-    fn finish(self: Box<Self>, graph: &Graph, section: bool)
-    -> Result<(View, Box<dyn Any + Send>)>;
+    /// Ends the pass and returns the result, with a section if there is a word for the menu.
+    fn finish(self: Box<Self>, graph: &Graph, menu: Option<&'static str>) -> Result<Outcome>;
 }
 
 /// [`begin`], with the options that the analysis' command has by default.
@@ -45,13 +48,9 @@ where
 }
 
 impl<A: Analysis<Report: Render + Send> + 'static> Begun for Part<A> {
-    fn finish(
-        self: Box<Self>,
-        graph: &Graph,
-        section: bool,
-    ) -> Result<(View, Box<dyn Any + Send>)> {
+    fn finish(self: Box<Self>, graph: &Graph, menu: Option<&'static str>) -> Result<Outcome> {
         let report = Part::finish(*self, graph)?;
-        let view = if section { report.view() } else { View::default() };
-        Ok((view, Box::new(report)))
+        let section = menu.map(|menu| Section::of(A::NAME, menu, &report.view()));
+        Ok((section, Box::new(report)))
     }
 }
