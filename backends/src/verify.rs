@@ -2,22 +2,21 @@
 
 use anyhow::Result;
 use clap::{ArgMatches, FromArgMatches};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::cli::Common;
 use crate::view::units::count;
 use crate::view::{Render, Table, View};
 
 /// The numbers of what was checked. A faulty graph has only an error and no report.
-#[derive(Serialize)]
-struct Report {
-    /// Always true.
-    valid: bool,
-    tasks: u64,
-    edges: u64,
-    frames: u64,
-    blocks: u64,
-    accesses: u64,
+struct Report([(&'static str, u64); 5]);
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let counts = self.0.map(|(what, number)| (what, Value::from(number)));
+        to.collect_map([("valid", Value::Bool(true))].into_iter().chain(counts))
+    }
 }
 
 /// Runs the subcommand. Its error is the first fault of the graph, with the place.
@@ -25,22 +24,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<()> {
     let common = Common::from_arg_matches(matches)?;
     let graph = common.open()?;
     let taskgraph::Verified { tasks, edges, frames, blocks, accesses, .. } = graph.verify()?;
-    common.write(&graph, &Report { valid: true, tasks, edges, frames, blocks, accesses })
+    let counts = [tasks, edges, frames, blocks, accesses];
+    let names = ["tasks", "edges", "frames", "blocks", "accesses"];
+    common.write(&graph, &Report(std::array::from_fn(|at| (names[at], counts[at]))))
 }
 
 impl Render for Report {
     fn view(&self) -> View {
-        let parts = [
-            ("tasks", self.tasks),
-            ("edges", self.edges),
-            ("frames", self.frames),
-            ("blocks", self.blocks),
-            ("accesses", self.accesses),
-        ];
-        let words: Vec<String> =
-            parts.iter().map(|&(what, number)| format!("{} {what}", count(number))).collect();
+        let words = self.0.map(|(what, number)| format!("{} {what}", count(number)));
         let table =
-            Table::of(parts)
+            Table::of(self.0)
                 .text("what", "what", |part| part.0)
                 .count("count", "count", |part| part.1);
         View::default().csv(table.table()).line(format!("valid: {}", words.join(", ")))

@@ -21,11 +21,6 @@ fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn escaped(c: char, to: &mut String) {
-    // All of them are below 2^16.
-    to.push_str(&format!("\\u{:04x}", u32::from(c)));
-}
-
 fn without(text: &str, acts: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&acts) {
         return Cow::Borrowed(text);
@@ -33,7 +28,8 @@ fn without(text: &str, acts: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut plain = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match acts(c) {
-            true => escaped(c, &mut plain),
+            // All of them are below 2^16.
+            true => plain.push_str(&format!("\\u{:04x}", u32::from(c))),
             false => plain.push(c),
         }
     }

@@ -29,12 +29,12 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, profile: &Profile) -> Re
     let mut functions: BTreeMap<Option<FunctionId>, Function> = BTreeMap::new();
     let mut below = vec![vec![0; width]; profile.nodes.len()];
     let mut total = vec![0; width];
-    for row in &profile.rows {
-        let function = functions.entry(profile.nodes[row.node as usize].function);
-        let own = function.or_default().own.entry(row.line);
-        add(own.or_insert_with(|| vec![0; width]), &row.costs);
-        add(&mut below[row.node as usize], &row.costs);
-        add(&mut total, &row.costs);
+    for (&(node, line), costs) in &profile.rows {
+        let function = functions.entry(profile.nodes[node as usize].function);
+        let own = function.or_default().own.entry(line);
+        add(own.or_insert_with(|| vec![0; width]), costs);
+        add(&mut below[node as usize], costs);
+        add(&mut total, costs);
     }
     // Parents come first.
     for (at, node) in profile.nodes.iter().enumerate().rev() {
@@ -55,10 +55,10 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, profile: &Profile) -> Re
     writeln!(out, "pid: {}", graph.meta().pid)?;
     writeln!(out, "cmd: {}", line(&graph.meta().command.join(" ")))?;
     writeln!(out, "positions: line")?;
-    for metric in &profile.metrics {
-        writeln!(out, "event: {} : {}", metric.name, metric.about)?;
+    for (name, about) in &profile.metrics {
+        writeln!(out, "event: {name} : {about}")?;
     }
-    let names = profile.metrics.iter().map(|metric| metric.name.as_str());
+    let names = profile.metrics.iter().map(|(name, _)| name.as_str());
     writeln!(out, "events: {}", names.collect::<Vec<_>>().join(" "))?;
     writeln!(out, "summary: {}", numbers(&total))?;
     let mut named = Named { graph, files: Numbered::default(), functions: Numbered::default() };

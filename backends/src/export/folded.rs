@@ -68,9 +68,9 @@ pub(super) fn write(
         Weight::Misses => profile::MISSES,
         _ => profile::TIME,
     };
-    let rows = profile.rows.iter().filter_map(|row| {
-        let number = row.costs.get(column).copied().filter(|number| *number > 0)?;
-        Some((stack(row.node), number))
+    let rows = profile.rows.iter().filter_map(|(&(node, _), costs)| {
+        let number = costs.get(column).copied().filter(|number| *number > 0)?;
+        Some((stack(node), number))
     });
     write_stacks(out, rows)
 }

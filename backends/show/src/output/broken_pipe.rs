@@ -6,17 +6,12 @@ use std::io;
 #[must_use]
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        let kind = if let Some(error) = cause.downcast_ref::<io::Error>() {
-            Some(error.kind())
-        } else if let Some(error) = cause.downcast_ref::<serde_json::Error>() {
-            error.io_error_kind()
-        } else if let Some(csv::ErrorKind::Io(error)) =
-            cause.downcast_ref::<csv::Error>().map(csv::Error::kind)
-        {
-            Some(error.kind())
-        } else {
-            None
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let json = || cause.downcast_ref::<serde_json::Error>()?.io_error_kind();
+        let csv = || match cause.downcast_ref::<csv::Error>()?.kind() {
+            csv::ErrorKind::Io(error) => Some(error.kind()),
+            _ => None,
         };
-        kind == Some(io::ErrorKind::BrokenPipe)
+        io.or_else(json).or_else(csv) == Some(io::ErrorKind::BrokenPipe)
     })
 }

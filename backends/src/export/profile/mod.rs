@@ -36,14 +36,6 @@ const READS: usize = 3;
 const WRITES: usize = 4;
 pub(super) const MISSES: usize = 5;
 
-/// A number that a profile has of everything.
-#[derive(Clone, Debug)]
-pub(super) struct Metric {
-    /// A word without spaces.
-    pub(super) name: String,
-    pub(super) about: String,
-}
-
 /// A calling context.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -58,24 +50,15 @@ pub(super) struct Node {
     pub(super) calls: u64,
 }
 
-/// What a calling context spent at a line of its function.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) node: u32,
-    /// 0 when unknown.
-    pub(super) line: u32,
-    /// In the order of the profile's metrics.
-    pub(super) costs: Vec<u64>,
-}
-
 /// What was spent by calling context and line.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    pub(super) metrics: Vec<Metric>,
+    /// What the numbers are: a word without spaces, and more words.
+    pub(super) metrics: Vec<(String, String)>,
     /// Calling contexts, parents first. The first is the program itself, which spends nothing.
     pub(super) nodes: Vec<Node>,
-    /// Sorted by calling context and line.
-    pub(super) rows: Vec<Row>,
+    /// By calling context and line of its function, 0 when unknown, in the order of the metrics.
+    pub(super) rows: BTreeMap<(u32, u32), Vec<u64>>,
     /// Waiting times by calling context, line and cause; their sum is the rows' waiting.
     pub(super) waits: BTreeMap<(u32, u32, Cause), u64>,
 }
@@ -293,10 +276,7 @@ impl<'g> Analysis for Profiler<'g> {
             shard.costs.at(node, line)[WAIT] += ns;
         }
         let rows = shard.costs.rows.into_iter();
-        let mut rows: Vec<Row> =
-            rows.map(|((node, line), costs)| Row { node, line, costs }).collect();
-        rows.retain(|row| row.costs.iter().any(|&cost| cost > 0));
-        rows.sort_unstable_by_key(|row| (row.node, row.line));
+        let rows = rows.filter(|(_, costs)| costs.iter().any(|&cost| cost > 0)).collect();
         Ok(Profile {
             metrics: self.metrics(),
             nodes: nodes(info, &shard.walk),
@@ -365,9 +345,8 @@ impl<'g> Profiler<'g> {
         }
     }
 
-    fn metrics(&self) -> Vec<Metric> {
-        let metric =
-            |name: &str, about: &str| Metric { name: name.to_owned(), about: about.to_owned() };
+    fn metrics(&self) -> Vec<(String, String)> {
+        let metric = |name: &str, about: &str| (name.to_owned(), about.to_owned());
         let mut metrics = vec![
             metric("Time", "nanoseconds in which contexts ran"),
             metric("Wait", "nanoseconds in which contexts waited"),
