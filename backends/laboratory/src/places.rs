@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 
 use addr2line::Loader;
-use contech_observation::{Observation, Place};
+use contech_observation::Place;
 use object::elf::{ET_EXEC, FileHeader64};
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
@@ -40,11 +40,10 @@ struct Module {
 }
 
 impl Places {
-    /// The index of a place of `observation`.
-    pub(super) fn index(&mut self, observation: &Observation, place: &Place) -> usize {
-        let module = place.module.and_then(|module| observation.modules.get(module as usize));
-        let path = module.map_or_else(String::new, |module| module.path.clone());
-        let key = (path, place.offset);
+    /// The index of a place in one of `modules`.
+    pub(super) fn index(&mut self, modules: &[String], place: &Place) -> usize {
+        let path = place.module.and_then(|module| modules.get(module as usize));
+        let key = (path.cloned().unwrap_or_default(), place.offset);
         if let Some(index) = self.known.get(&key) {
             return *index;
         }

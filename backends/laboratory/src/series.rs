@@ -13,7 +13,7 @@ use super::options::Options;
 use super::places::Places;
 use super::run::{self, Output, Runner};
 use crate::output::progress;
-use crate::scaling::{Activity, Measurement, Point, Run};
+use crate::scaling::{Activity, Measurement, Point, Run, named};
 use crate::view::units;
 
 /// Makes the measurement that `options` ask for.
@@ -62,7 +62,7 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
             // The median run is not known before the last run, so the activity of the first run is
             // kept, which is as good.
             if round == 1 {
-                point.activity = Some(Activity::of(&observation));
+                point.activity = Some(Activity::of(observation));
             }
             point.runs.push(run);
             if program.work_depends() && p > 1 {
@@ -110,7 +110,7 @@ impl Series<'_> {
             false => self.processors.limited(threads, run),
         }?;
         let name = run::words(&words);
-        checks::long_enough(observation.duration_ns, &name, self.options.min_time)?;
+        checks::long_enough(observation.run.t_ns, &name, self.options.min_time)?;
         match &self.said {
             _ if self.options.ignore_output => {}
             Some((first, said)) => checks::same_output((first, said), (&name, &output))?,
@@ -121,7 +121,7 @@ impl Series<'_> {
                 self.notes.push(note.clone());
             }
         }
-        let run = Run::of(&observation, |place| self.places.index(&observation, place));
+        let run = named(&observation.run, |place| self.places.index(&observation.modules, place));
         Ok((run, observation))
     }
 }

@@ -10,7 +10,7 @@ use crate::samples::{builder, many, nothing, single, two};
 use crate::scale::observation;
 use contech_backends::laboratory;
 use contech_backends::report::render;
-use contech_backends::scaling::{Activity, Measurement, Point, Run, analyse};
+use contech_backends::scaling::{Activity, Measurement, Point, analyse, named};
 use taskgraph::SyncOp;
 use taskgraph::builder::GraphBuilder;
 
@@ -122,8 +122,8 @@ fn measurement(threads: u32) -> Measurement {
         let observation = observation(threads.into());
         Point {
             threads,
-            runs: vec![Run::of(&observation, |_| 0); 3],
-            activity: Some(Activity::of(&observation)),
+            runs: vec![named(&observation.run, |_| 0); 3],
+            activity: Some(Activity::of(observation)),
             ..Point::default()
         }
     };

@@ -6,7 +6,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use crate::folder::{Folder, err, out};
-use contech_observation::{Lane, Model, Observation, Phase, Place, State, Times};
+use contech_observation::{Lane, Observation, Phase, Place, Run, State, Times};
 
 /// A run with `threads` threads of 200 ms of serial code and 800 ms of work in a parallel phase.
 pub(crate) fn observation(threads: u64) -> Observation {
@@ -15,15 +15,12 @@ pub(crate) fn observation(threads: u64) -> Observation {
     times.0[State::Running as usize] = 800 * MS;
     let phase = Phase {
         place: Place { module: None, offset: 64, symbol: "sweep".to_owned() },
-        model: Model::OpenMp,
         count: 1,
         wall_ns: 800 * MS / threads,
         threads: u32::try_from(threads).unwrap(),
         times,
         slowest_ns: 800 * MS / threads,
-        first_ns: 0,
-        dynamic: false,
-        pieces: 0,
+        ..Phase::default()
     };
     let mut bin = Times::default();
     (bin.0[State::Running as usize], bin.0[State::Barrier as usize]) = (MS * 7 / 10, MS * 3 / 10);
@@ -31,18 +28,20 @@ pub(crate) fn observation(threads: u64) -> Observation {
         let serial = if at == 0 { 200 * MS } else { 0 };
         let mut times = Times::default();
         times.0[State::Running as usize] = 800 * MS / threads + serial;
-        let bins = vec![bin; 1000];
-        Lane { threads: 1, cpu_ns: times.total(), bins, times, ..Lane::default() }
+        Lane { threads: 1, bins: vec![bin; 1000], times }
     };
-    Observation {
-        complete: true,
-        cpus: 2,
-        duration_ns: (200 + 800 / threads) * MS,
-        bin_ns: MS,
-        lanes: (0..threads).map(lane).collect(),
+    let lanes: Vec<Lane> = (0..threads).map(lane).collect();
+    let mut times = Times::default();
+    lanes.iter().for_each(|lane| times.add(&lane.times));
+    let run = Run {
+        t_ns: (200 + 800 / threads) * MS,
+        cpu_ns: times.total(),
+        lanes: phase.threads,
+        times,
         phases: vec![phase],
-        ..Observation::default()
-    }
+        ..Run::default()
+    };
+    Observation { complete: true, bin_ns: MS, lanes, run, ..Observation::default() }
 }
 
 /// What an observed program does at its end, in shell.
@@ -161,7 +160,9 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
         refused(&folder, &body, "", &["damaged, or of another build"]);
     }
     refused(&folder, "sleep 20", "--timeout 200ms", &["took longer than 200ms", "--timeout"]);
-    observed(&folder, 1, &Observation { duration_ns: 10_000_000, ..observation(1) });
+    let mut short = observation(1);
+    short.run.t_ns = 10_000_000;
+    observed(&folder, 1, &short);
     refused(&folder, OBSERVE, "", &["took 10.0 ms: too short to be measured", "larger input"]);
     observed(&folder, 1, &Observation { complete: false, ..observation(1) });
     refused(&folder, OBSERVE, "", &["did not see its end"]);

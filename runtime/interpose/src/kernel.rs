@@ -72,8 +72,7 @@ pub fn sleeps() -> u64 {
 }
 
 /// What the kernel counts of the calling thread.
-#[must_use]
-pub fn usage() -> libc::rusage {
+fn usage() -> libc::rusage {
     const THREAD: usize = libc::RUSAGE_THREAD as usize;
     // SAFETY: all zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -163,8 +163,7 @@ fn search(symbol: &str, version: Option<&str>) -> Option<*mut c_void> {
 }
 
 /// A function of a library that the program may not have, or may load later. It is looked up when
-/// it is first wanted. Its address comes first, where [`exports`](crate::exports!) finds it.
-#[repr(C)]
+/// it is first wanted.
 #[derive(Debug)]
 pub struct LateFunction<F> {
     address: AtomicPtr<c_void>,

@@ -30,7 +30,7 @@
 //! counts yields of the processor.
 //!
 //! With a region of interest, times count only within the region, and its occurrences are added up;
-//! processor time and switches are those of whole threads. Between the end of a thread and the next
+//! processor time is that of the whole process. Between the end of a thread and the next
 //! thread of its lane no time is counted. A process that forks is observed, and its child is not. A
 //! process leaves a file if it ends by `exit`, `_exit`, `quick_exit` or a signal that it does not
 //! handle. SIGKILL leaves no file.
@@ -40,6 +40,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a thread does, from the point of view of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum State {
     /// The thread runs the program's own code (with everything that keeps it slow in the hardware).
@@ -134,21 +135,20 @@ pub struct Place {
     pub symbol: String,
 }
 
-/// A loaded file with code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Module {
-    pub path: String,
-}
-
 /// What makes a phase parallel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Model {
     /// The phase is an outermost OpenMP parallel region.
+    #[default]
     OpenMp,
     /// The phase creates and joins threads.
     Threads,
     /// The program marked the phase (`contech_phase_begin`).
     Marked,
+}
+
+impl Model {
+    pub const ALL: [Self; 3] = [Self::OpenMp, Self::Threads, Self::Marked];
 }
 
 /// A row of the activity graph.
@@ -158,26 +158,43 @@ pub struct Lane {
     pub threads: u32,
     /// Time by state.
     pub times: Times,
-    /// How often each state began.
-    pub counts: [u64; State::COUNT],
-    /// Processor time that its threads took, ns.
-    pub cpu_ns: u64,
-    /// How often its threads gave up the processor.
-    pub voluntary: u64,
-    /// How often the processor was taken from its threads.
-    pub involuntary: u64,
-    /// How many locks its threads took, free or not: an estimate from a sample.
-    pub locks: u64,
     /// Time by state in each bin of [`Observation::bin_ns`]; bins after the last are empty.
     pub bins: Vec<Times>,
 }
 
+/// What is added up of a run. `P` tells where something is: a [`Place`] here, an address in the
+/// observer, the index of a name in the measurement that `contech scale` keeps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run<P> {
+    /// Wall-clock time of the observed part, ns.
+    pub t_ns: u64,
+    /// Processor time that the process took, ns.
+    #[serde(default)]
+    pub cpu_ns: u64,
+    /// How many locks were taken, free or not: an estimate from a sample.
+    #[serde(default)]
+    pub locks: u64,
+    /// Number of lanes, which is the largest number of threads that lived at one time.
+    #[serde(default)]
+    pub lanes: u32,
+    /// Time by state, all threads.
+    #[serde(default)]
+    pub times: Times,
+    /// Parallel phases by place, in the order of the first phase of each place.
+    #[serde(default)]
+    pub phases: Vec<Phase<P>>,
+    /// Where threads waited.
+    #[serde(default)]
+    pub waits: Vec<Wait<P>>,
+}
+
 /// The parallel phases of one place, added up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Phase {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase<P> {
     /// Where the phases begin.
-    pub place: Place,
+    pub place: P,
     /// What made them parallel.
+    #[serde(default)]
     pub model: Model,
     /// Number of phases.
     pub count: u64,
@@ -189,22 +206,43 @@ pub struct Phase {
     pub times: Times,
     /// Sum over phases of the largest time of a thread without its waiting for synchronisation
     /// (speedup stacks, section 6.3).
+    #[serde(default)]
     pub slowest_ns: u64,
-    /// Begin of the first phase, ns.
-    pub first_ns: u64,
     /// Whether iterations were handed out at run time (dynamic or guided schedule, tasks), so that
     /// the program does not determine which thread does what.
+    #[serde(default)]
     pub dynamic: bool,
     /// Pieces of work given out at run time: tasks that began, and parts of loops with a dynamic or
     /// guided schedule (the latter estimated).
+    #[serde(default)]
     pub pieces: u64,
+}
+
+impl<P> Phase<P> {
+    /// Adds other phases of the same place.
+    pub fn add<Q>(&mut self, other: &Phase<Q>) {
+        self.count += other.count;
+        self.wall_ns += other.wall_ns;
+        self.threads = self.threads.max(other.threads);
+        self.times.add(&other.times);
+        self.slowest_ns += other.slowest_ns;
+        self.dynamic |= other.dynamic;
+        self.pieces += other.pieces;
+    }
+
+    /// Whether the phase is parallel on so many processors. A region in which only one of several
+    /// threads takes part is serial.
+    #[must_use]
+    pub fn parallel(&self, processors: u32) -> bool {
+        self.threads != 1 || processors == 1
+    }
 }
 
 /// A place where threads waited, and what they waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaitSite {
+pub struct Wait<P> {
     /// The call that waited.
-    pub place: Place,
+    pub place: P,
     /// The state of the waiting threads.
     pub state: State,
     /// Number of waits.
@@ -218,12 +256,6 @@ pub struct WaitSite {
 pub struct Observation {
     /// Whether the observer saw the end of the program.
     pub complete: bool,
-    /// Process id.
-    pub pid: u32,
-    /// Number of processors that the process was allowed to use.
-    pub cpus: u32,
-    /// Wall-clock time of the observed part, ns.
-    pub duration_ns: u64,
     /// Whether the program marked a region of interest, so that only the region was observed.
     pub region: bool,
     /// Name that the OpenMP library gives itself; empty without one.
@@ -234,19 +266,7 @@ pub struct Observation {
     /// Width of the bins of the time line, ns.
     pub bin_ns: u64,
     pub lanes: Vec<Lane>,
-    /// Parallel phases by place, in the order of the first phase of each place.
-    pub phases: Vec<Phase>,
-    /// Where threads waited.
-    pub waits: Vec<WaitSite>,
-    pub modules: Vec<Module>,
-}
-
-impl Observation {
-    /// Time by state of all lanes.
-    #[must_use]
-    pub fn times(&self) -> Times {
-        let mut sum = Times::default();
-        self.lanes.iter().for_each(|lane| sum.add(&lane.times));
-        sum
-    }
+    pub run: Run<Place>,
+    /// Paths of the loaded files with code.
+    pub modules: Vec<String>,
 }

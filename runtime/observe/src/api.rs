@@ -2,16 +2,12 @@
 //! own runtime, phases, and the region of interest.
 
 use std::ffi::{CStr, c_char};
-use std::sync::OnceLock;
-use std::sync::atomic::{
-    AtomicPtr, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
-};
+use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Relaxed};
 
 use contech_interpose::exports;
-use contech_observation::{Model, State};
+use contech_observation::State;
 
-use crate::phase::{self, Instance};
-use crate::{clock, lanes, tls};
+use crate::{clock, phase, tls};
 
 exports! {
     __contech_idle_begin = idle_begin;
@@ -58,24 +54,7 @@ extern "C" fn scheduling_end() {
     end(State::Scheduling);
 }
 
-/// The running marked phase; there is at most one at a time.
-static MARKED: AtomicPtr<Instance> = AtomicPtr::new(std::ptr::null_mut());
 static NESTED: AtomicU32 = AtomicU32::new(0);
-
-/// Names of marked phases; a name is never removed.
-static NAMES: [OnceLock<String>; 256] = [const { OnceLock::new() }; 256];
-
-/// A number for a name, too small to be an address in the program; 0 if there are too many names.
-fn number(name: &str) -> usize {
-    let found = NAMES.iter().position(|known| known.get_or_init(|| name.to_owned()) == name);
-    found.map_or(0, |index| index + 1)
-}
-
-/// The name of a marked phase's place.
-pub(crate) fn name(place: usize) -> String {
-    let name = place.checked_sub(1).and_then(|index| NAMES.get(index)?.get());
-    name.cloned().unwrap_or_default()
-}
 
 unsafe extern "C" fn phase_begin(name: *const c_char) {
     if tls::lane().is_none() || NESTED.fetch_add(1, AcqRel) > 0 {
@@ -87,31 +66,13 @@ unsafe extern "C" fn phase_begin(name: *const c_char) {
         // SAFETY: the caller passes a C string.
         unsafe { CStr::from_ptr(name) }
     };
-    if let Some(instance) = phase::begin(Model::Marked, number(&name.to_string_lossy())) {
-        for lane in lanes::all() {
-            if lane.taken.load(Acquire) != 0 {
-                instance.join(lane);
-            }
-        }
-        MARKED.store(std::ptr::from_ref(instance).cast_mut(), Relaxed);
-    }
+    phase::mark(&name.to_string_lossy());
 }
 
 extern "C" fn phase_end() {
-    if tls::lane().is_none() || NESTED.fetch_sub(1, AcqRel) != 1 {
-        return;
+    if tls::lane().is_some() && NESTED.fetch_sub(1, AcqRel) == 1 {
+        phase::unmark(clock::now());
     }
-    let marked = MARKED.swap(std::ptr::null_mut(), AcqRel);
-    // SAFETY: the pointer is null, or points into the table of instances, which is static.
-    if let Some(instance) = unsafe { marked.as_ref() } {
-        instance.end(clock::now());
-    }
-}
-
-/// The running marked phase, for a thread that begins within it.
-pub(crate) fn marked() -> Option<&'static Instance> {
-    // SAFETY: the pointer is null, or points into the table of instances, which is static.
-    unsafe { MARKED.load(Acquire).as_ref() }
 }
 
 static REGIONS: AtomicU32 = AtomicU32::new(0);

@@ -1,5 +1,7 @@
 //! Writes the observation once, at the end of the process.
 
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,9 @@ use contech_interpose::memory::Errno;
 use contech_interpose::{notice, whole};
 
 use crate::collect;
-use crate::options::{OPTIONS, Options};
+
+/// The file to write the observation to, if anything is observed.
+pub(crate) static FILE: OnceLock<PathBuf> = OnceLock::new();
 
 const OBSERVING: u8 = 0;
 const WRITING: u8 = 1;
@@ -20,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Writes the observation, if this is the observed process and no other thread has written it.
 pub(crate) fn finish() {
-    let Some(options) = OPTIONS.get().filter(|_| is_at_home()) else {
+    let Some(file) = FILE.get().filter(|_| is_at_home()) else {
         return;
     };
     let _errno = Errno::save();
@@ -33,22 +37,19 @@ pub(crate) fn finish() {
         }
         return;
     }
-    let written = std::panic::catch_unwind(|| write(options));
+    let written = std::panic::catch_unwind(|| {
+        let bytes = serde_json::to_vec(&collect::observation())?;
+        whole::replace(file, &bytes)
+    });
     match written {
         Ok(Ok(())) => {}
         Ok(Err(error)) => notice::say(&format!(
             "{}: the observation cannot be written: {error}; set CONTECH_OBSERVE to another file",
-            options.file.display()
+            file.display()
         )),
         Err(_) => notice::say(
             "the observer failed: no observation is written (this is a bug of contech's)",
         ),
     }
     STATE.store(WRITTEN, Release);
-}
-
-fn write(options: &Options) -> Result<(), String> {
-    let observation = collect::observation(options);
-    let bytes = serde_json::to_vec(&observation).map_err(|error| error.to_string())?;
-    whole::replace(&options.file, &bytes).map_err(|error| error.to_string())
 }

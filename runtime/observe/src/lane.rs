@@ -1,56 +1,54 @@
 //! What a thread does and did. Only the thread writes it; every thread may read it.
 
-pub(crate) mod parts;
-
 use std::sync::atomic::{
-    AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-    fence,
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed,
+    Ordering::Release, fence,
 };
 
-use contech_observation::State;
+use contech_interpose::memory;
+use contech_observation::{Model, State, Times};
 
 use crate::clock;
 use crate::sites::{Sites, bump};
-use parts::{Member, OpenMp};
 
 /// Number of bins of the time line.
-pub(crate) const BINS: usize = 1024;
+const BINS: usize = 1024;
 /// Binary logarithm of the initial ticks of a bin: about a millisecond.
-pub(crate) const FIRST_SHIFT: u32 = 21;
-/// Ticks or counts by state.
-pub(crate) type Ticks = [u64; State::COUNT];
+const FIRST_SHIFT: u32 = 21;
+/// Ticks by state.
 type Cells = [AtomicU64; State::COUNT];
+
+const RUNNING: usize = State::Running as usize;
+const IDLE: usize = State::Idle as usize;
+const BARRIER: usize = State::Barrier as usize;
 
 /// A row of the activity graph. A lane that is all zero was never used.
 pub(crate) struct Lane {
     /// 1 if the lane is taken by a thread, or for one that is about to begin.
     pub(crate) taken: AtomicU32,
-    /// The kernel's number of the thread; 0 while there is none.
-    pub(crate) tid: AtomicU32,
+    /// Whether a thread has the lane.
+    lives: AtomicBool,
     pub(crate) threads: AtomicU32,
     /// Odd while the owner writes.
     sequence: AtomicU32,
     epoch: AtomicU32,
     state: AtomicU32,
     since: AtomicU64,
-    /// The bin that `since` is in, and the time when it ends; 0 if that is not known.
-    bin: AtomicUsize,
+    /// When the bin ends that `since` is in; 0 if that is not known.
     bin_end: AtomicU64,
     /// Time in [`State::Barrier`] after this moment is [`State::Idle`], because the phase is over.
     pub(crate) idle_from: AtomicU64,
     times: Cells,
-    counts: Cells,
+    /// The times at the end of each bin that is over, and the number of such bins.
+    ends: [Cells; BINS],
+    over: AtomicUsize,
     /// Binary logarithm of the ticks of a bin, less [`FIRST_SHIFT`].
     wider: AtomicU32,
-    /// Processor time and switches of threads that have ended.
-    pub(crate) cpu_ns: AtomicU64,
-    pub(crate) voluntary: AtomicU64,
-    pub(crate) involuntary: AtomicU64,
     /// The function that the thread is to run, and its argument.
     pub(crate) body: AtomicUsize,
     pub(crate) argument: AtomicUsize,
-    /// The phases that the thread takes part in, by model.
-    pub(crate) members: [Member; 3],
+    /// The phases that the thread takes part in, by model (`phase`).
+    pub(crate) members: [Member; Model::ALL.len()],
     pub(crate) sites: Sites,
     pub(crate) openmp: OpenMp,
     /// Estimated number of locks taken, free or not.
@@ -59,68 +57,115 @@ pub(crate) struct Lane {
     pub(crate) pieces: AtomicU64,
     /// Number of begins of idle or scheduling, as the program says itself, that have not ended.
     pub(crate) said: AtomicU32,
-    bins: [Cells; BINS],
 }
 
-/// A lane at one moment.
-pub(crate) struct Reading {
-    /// The moment: later than the one asked for if the thread wrote the lane after it.
-    pub(crate) at: u64,
-    pub(crate) times: Ticks,
-    pub(crate) counts: Ticks,
-    /// Logarithm of the ticks of a bin.
-    pub(crate) shift: u32,
-    pub(crate) bins: Vec<Ticks>,
+/// A thread's participation in a phase.
+pub(crate) struct Member {
+    /// The phase's number; 0 for none.
+    pub(crate) phase: AtomicUsize,
+    epoch: AtomicU32,
+    /// The lane's times and pieces when the thread joined the phase.
+    before: Cells,
+    pieces: AtomicU64,
 }
 
-/// The two parts of the time since `since`: in the state itself, and idle after it.
-fn parts(state: usize, since: u64, idle_from: u64, now: u64) -> [(usize, u64, u64); 2] {
-    let now = now.max(since);
-    let end = if state == State::Barrier as usize && idle_from != 0 {
-        idle_from.clamp(since, now)
-    } else {
-        now
-    };
-    [(state, since, end), (State::Idle as usize, end, now)]
-}
-
-/// Calls `f` with index and ticks of each bin of an interval.
-fn each_bin(from: u64, to: u64, shift: u32, mut f: impl FnMut(usize, u64)) {
-    let mut at = from;
-    while at < to {
-        let bin = at >> shift;
-        let end = ((bin + 1) << shift).min(to);
-        f(usize::try_from(bin).unwrap_or(BINS).min(BINS - 1), end - at);
-        at = end;
+impl Member {
+    /// What a number of the lane was when the phase began; 0 if the lane was cleared since then.
+    fn before(&self, number: &AtomicU64) -> u64 {
+        if self.epoch.load(Relaxed) == clock::epoch() { number.load(Relaxed) } else { 0 }
     }
 }
 
-fn load(cells: &Cells) -> Ticks {
-    std::array::from_fn(|i| cells[i].load(Relaxed))
+/// The largest depth of the stack of frames.
+const FRAMES: usize = 250;
+
+/// A lane's part in OpenMP (`openmp`), which its thread alone uses.
+pub(crate) struct OpenMp {
+    /// The word of the outermost region that the thread is in; 0 if there is none.
+    pub(crate) region: AtomicU64,
+    /// Whether work of that region was handed out to the thread at run time.
+    pub(crate) dynamic: AtomicBool,
+    pub(crate) depth: AtomicU32,
+    /// Number of frames that found no room.
+    pub(crate) beyond: AtomicU32,
+    pub(crate) frames: [AtomicU64; FRAMES],
+    /// When the wait of the topmost frame began, if none of it has been counted yet; 0 if there is
+    /// no such wait. Many waits for tasks have nothing to wait for.
+    pub(crate) pending: AtomicU64,
+    /// Number of waits that had nothing to wait for since such waits were last counted, and the
+    /// ticks that they took.
+    pub(crate) asks: AtomicU64,
+    pub(crate) asking: AtomicU64,
+    /// 1 + the depth at which a call that is being timed began; 0 if no call is being timed.
+    pub(crate) timed: AtomicU32,
+    /// When the current task within that call began, and the ticks of the tasks within the call so
+    /// far.
+    pub(crate) nested_from: AtomicU64,
+    pub(crate) nested: AtomicU64,
+    /// A running average of the ticks of such a call.
+    pub(crate) usual: AtomicU64,
+}
+
+impl OpenMp {
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth.load(Relaxed) + self.beyond.load(Relaxed)
+    }
+
+    pub(crate) fn top(&self) -> Option<u64> {
+        let depth = self.depth.load(Relaxed).checked_sub(1)?;
+        Some(self.frames[depth as usize].load(Relaxed))
+    }
+
+    /// Clears everything, because another thread uses the lane.
+    fn forget(&self) {
+        for word in [&self.region, &self.pending, &self.asks, &self.asking] {
+            word.store(0, Relaxed);
+        }
+        for word in [&self.depth, &self.beyond, &self.timed] {
+            word.store(0, Relaxed);
+        }
+    }
+}
+
+fn load(cells: &Cells) -> Times {
+    Times(std::array::from_fn(|i| cells[i].load(Relaxed)))
+}
+
+fn copy<'a>(
+    from: impl IntoIterator<Item = &'a AtomicU64>,
+    to: impl IntoIterator<Item = &'a AtomicU64>,
+) {
+    to.into_iter().zip(from).for_each(|(to, from)| to.store(from.load(Relaxed), Relaxed));
 }
 
 impl Lane {
+    /// A lane outside of the table, never used.
+    pub(crate) fn new() -> Option<&'static Self> {
+        let lane = memory::map(size_of::<Self>())?;
+        // SAFETY: the mapping has room for the lane and is never unmapped; a zero lane is valid, and
+        // all fields are atomics.
+        Some(unsafe { &*lane.cast::<Self>() })
+    }
+
     /// Prepares the lane for a thread that begins.
-    pub(crate) fn begin(&self, tid: u32) {
+    pub(crate) fn begin(&self) {
         let now = clock::now();
         self.catch_up();
         self.write(|| {
+            self.count(None, now.max(self.since()));
             self.state.store(State::Running as u32, Relaxed);
-            self.since.store(now, Relaxed);
-            self.bin_end.store(0, Relaxed);
             self.idle_from.store(0, Relaxed);
             self.openmp.forget();
             self.said.store(0, Relaxed);
-            bump(&self.counts[State::Running as usize], 1);
         });
         self.threads.store(self.threads.load(Relaxed) + 1, Relaxed);
-        self.tid.store(tid, Release);
+        self.lives.store(true, Release);
     }
 
     /// Ends the lane's thread.
     pub(crate) fn end(&self) {
         self.switch(State::Running, clock::now());
-        self.tid.store(0, Release);
+        self.lives.store(false, Release);
     }
 
     /// Changes the lane, so that a reader sees all of it or nothing. A signal handler's changes may
@@ -147,42 +192,30 @@ impl Lane {
 
     #[inline]
     pub(crate) fn is_running(&self) -> bool {
-        self.state() == State::Running as usize
+        self.state() == RUNNING
+    }
+
+    /// Whether what was measured is from before the region of interest.
+    #[inline]
+    fn is_old(&self) -> bool {
+        self.epoch.load(Relaxed) != clock::epoch()
     }
 
     /// Clears what was measured before the region of interest.
-    #[inline]
     fn catch_up(&self) {
-        if self.is_old() {
-            self.forget();
+        if !self.is_old() {
+            return;
         }
-    }
-
-    #[cold]
-    fn forget(&self) {
         self.write(|| {
-            for cell in self.times.iter().chain(&self.counts) {
+            for cell in self.times.iter().chain([&self.locks, &self.pieces]) {
                 cell.store(0, Relaxed);
             }
-            self.locks.store(0, Relaxed);
-            self.pieces.store(0, Relaxed);
-            let wider = self.wider.load(Relaxed);
-            for bin in &self.bins[..self.used_bins(wider)] {
-                bin.iter().for_each(|cell| cell.store(0, Relaxed));
-            }
+            self.over.store(0, Relaxed);
             self.wider.store(0, Relaxed);
             self.sites.clear();
-            let since = self.since.load(Relaxed);
-            self.since.store(since.max(clock::zero()), Relaxed);
-            self.bin_end.store(0, Relaxed);
+            self.since.store(self.since().max(clock::zero()), Relaxed);
             self.epoch.store(clock::epoch(), Relaxed);
         });
-    }
-
-    /// Number of bins that may have something in them. The memory of the others is not touched.
-    fn used_bins(&self, wider: u32) -> usize {
-        let last = self.since.load(Relaxed).saturating_sub(clock::zero()) >> (FIRST_SHIFT + wider);
-        if self.is_old() { BINS } else { usize::try_from(last + 1).map_or(BINS, |n| n.min(BINS)) }
     }
 
     /// Puts the thread in another state, and counts the time since the last change for the state it
@@ -195,21 +228,18 @@ impl Lane {
     /// The same, if the time since the last change turns out to belong to `state`.
     #[inline]
     pub(crate) fn switch_from(&self, state: usize, to: State, now: u64) {
-        let since = self.since.load(Relaxed);
+        let since = self.since();
         // Most changes are in the same bin as the last one.
-        let plain = self.epoch.load(Relaxed) == clock::epoch()
+        let plain = !self.is_old()
             && self.idle_from.load(Relaxed) == 0
             && (since..self.bin_end.load(Relaxed)).contains(&now);
-        let bin = self.bins.get(self.bin.load(Relaxed));
-        let (true, Some(bin)) = (plain, bin) else {
+        if !plain {
             return self.switch_across(state, to, now);
-        };
+        }
         self.write(|| {
             bump(&self.times[state], now - since);
-            bump(&bin[state], now - since);
             self.state.store(to as u32, Relaxed);
             self.since.store(now, Relaxed);
-            bump(&self.counts[to as usize], 1);
         });
     }
 
@@ -217,62 +247,55 @@ impl Lane {
     #[inline(never)]
     fn switch_across(&self, state: usize, to: State, now: u64) {
         self.catch_up();
-        let since = self.since.load(Relaxed);
-        let idle_from = self.idle_from.load(Relaxed);
         self.write(|| {
-            for (state, from, to) in parts(state, since, idle_from, now) {
-                if to > from {
-                    bump(&self.times[state], to - from);
-                    self.line(state, from, to);
-                }
-            }
-            if idle_from != 0 {
-                self.idle_from.store(0, Relaxed);
-            }
-            let now = now.max(since);
+            let now = now.max(self.since());
+            let end = self.end_of(state, now);
+            self.count(Some(state), end);
+            self.count(Some(IDLE), now);
+            self.idle_from.store(0, Relaxed);
             self.state.store(to as u32, Relaxed);
-            self.since.store(now, Relaxed);
-            self.know_bin(now);
-            bump(&self.counts[to as usize], 1);
         });
     }
 
-    /// Finds the bin in which the time line goes on.
-    fn know_bin(&self, now: u64) {
-        let zero = clock::zero();
-        let shift = FIRST_SHIFT + self.wider.load(Relaxed);
-        let bin = usize::try_from(now.saturating_sub(zero) >> shift).unwrap_or(BINS);
-        let known = now >= zero && bin < BINS;
-        let end = zero.wrapping_add((bin as u64 + 1) << shift);
-        self.bin.store(bin.min(BINS - 1), Relaxed);
-        self.bin_end.store(if known { end } else { 0 }, Relaxed);
+    /// When the state ends that the thread is in: it is idle from then until `now`.
+    fn end_of(&self, state: usize, now: u64) -> u64 {
+        match self.idle_from.load(Relaxed) {
+            from @ 1.. if state == BARRIER => from.max(self.since()).min(now),
+            _ => now,
+        }
     }
 
-    /// Adds a state from one time to another to the time line.
-    #[inline]
-    fn line(&self, state: usize, from: u64, to: u64) {
-        let zero = clock::zero();
-        let (from, to) = (from.saturating_sub(zero), to.saturating_sub(zero));
-        let mut shift = FIRST_SHIFT + self.wider.load(Relaxed);
-        while to >> shift >= BINS as u64 {
-            self.widen();
-            shift += 1;
+    /// Counts the time from the last change until `to` for a state, if there is one.
+    fn count(&self, state: Option<usize>, to: u64) {
+        loop {
+            let shift = FIRST_SHIFT + self.wider.load(Relaxed);
+            let over = self.over.load(Relaxed);
+            let end = clock::zero().wrapping_add((over as u64 + 1) << shift);
+            let until = end.min(to);
+            if let Some(state) = state {
+                bump(&self.times[state], until.saturating_sub(self.since()));
+            }
+            self.since.store(until, Relaxed);
+            self.bin_end.store(end, Relaxed);
+            if to < end {
+                return;
+            }
+            copy(&self.times, &self.ends[over]);
+            self.over.store(over + 1, Relaxed);
+            if over + 1 == BINS {
+                self.widen();
+            }
         }
-        each_bin(from, to, shift, |bin, ticks| bump(&self.bins[bin][state], ticks));
     }
 
     /// Merges every two bins into one.
     #[cold]
     fn widen(&self) {
-        for bin in 0..BINS {
-            let pair = |at: usize, state: usize| {
-                self.bins.get(at).map_or(0, |bin| bin[state].load(Relaxed))
-            };
-            for state in 0..State::COUNT {
-                let sum = pair(2 * bin, state) + pair(2 * bin + 1, state);
-                self.bins[bin][state].store(sum, Relaxed);
-            }
+        let pairs = self.over.load(Relaxed) / 2;
+        for pair in 0..pairs {
+            copy(&self.ends[2 * pair + 1], &self.ends[pair]);
         }
+        self.over.store(pairs, Relaxed);
         self.wider.store(self.wider.load(Relaxed) + 1, Relaxed);
     }
 
@@ -287,43 +310,34 @@ impl Lane {
         Some(now)
     }
 
-    /// Lets the thread run again after a wait that [`Lane::enter`] began.
+    /// Lets the thread run again since `now` after a wait that [`Lane::enter`] began.
     #[inline]
-    pub(crate) fn leave(&self, state: State, place: usize, before: u64) {
-        self.leave_at(state, place, before, clock::now());
-    }
-
-    /// Lets the thread run again since `now`.
-    pub(crate) fn leave_at(&self, state: State, place: usize, before: u64, now: u64) {
+    pub(crate) fn leave(&self, state: State, place: usize, before: u64, now: u64) {
         self.switch(State::Running, now);
-        self.sites.add(place, state, now.saturating_sub(before));
+        self.sites.add(place, state, 1, now.saturating_sub(before));
     }
 
-    /// Moves `ticks` that were lately counted as running, up to `now`, to another state, which
-    /// began `count` times.
-    pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64, now: u64) {
-        const RUNNING: usize = State::Running as usize;
+    /// Moves `ticks` that were lately counted as running, up to `now`, to another state.
+    pub(crate) fn reassign(&self, to: State, ticks: u64, now: u64) {
         self.switch(State::Running, now);
         self.write(|| {
-            let shift = FIRST_SHIFT + self.wider.load(Relaxed);
-            let last = (self.since().saturating_sub(clock::zero()) >> shift).min(BINS as u64 - 1);
             // The thread cannot give more than it ran in its phase.
-            let before = self.members[0].running_before();
-            let ran = self.times[RUNNING].load(Relaxed).saturating_sub(before);
-            let mut left = ticks.min(ran);
-            for bin in self.bins[..=usize::try_from(last).unwrap_or(0)].iter().rev() {
-                let here = left.min(bin[RUNNING].load(Relaxed));
-                for cells in [bin, &self.times] {
-                    bump(&cells[RUNNING], here.wrapping_neg());
-                    bump(&cells[to as usize], here);
-                }
-                left -= here;
-                if left == 0 {
+            let member = &self.members[Model::OpenMp as usize];
+            let joined = member.phase.load(Relaxed) != 0;
+            let before = if joined { member.before(&member.before[RUNNING]) } else { 0 };
+            let ran = &self.times[RUNNING];
+            let ticks = ticks.min(ran.load(Relaxed).saturating_sub(before));
+            bump(ran, ticks.wrapping_neg());
+            bump(&self.times[to as usize], ticks);
+            // What the current bin does not have comes from those before it.
+            for end in self.ends[..self.over.load(Relaxed)].iter().rev() {
+                let more = end[RUNNING].load(Relaxed).saturating_sub(ran.load(Relaxed));
+                if more == 0 {
                     break;
                 }
+                bump(&end[RUNNING], more.wrapping_neg());
+                bump(&end[to as usize], more);
             }
-            bump(&self.counts[to as usize], count);
-            bump(&self.counts[RUNNING], u64::MAX);
         });
     }
 
@@ -344,100 +358,137 @@ impl Lane {
         f()
     }
 
-    fn current(&self, now: u64) -> [(usize, u64, u64); 2] {
-        let since = self.since.load(Relaxed).max(clock::zero());
-        if self.tid.load(Acquire) == 0 {
-            return [(0, since, since); 2];
+    fn until(&self, now: u64) -> (Times, u64) {
+        let old = self.is_old();
+        let mut times = if old { Times::default() } else { load(&self.times) };
+        let pieces = if old { 0 } else { self.pieces.load(Relaxed) };
+        if self.lives.load(Acquire) {
+            let (state, since) = (self.state(), self.since().max(clock::zero()));
+            let now = now.max(since);
+            let end = self.end_of(state, now).max(since);
+            times.0[state] += end - since;
+            times.0[IDLE] += now - end;
         }
-        parts(self.state(), since, self.idle_from.load(Relaxed), now)
+        (times, pieces)
     }
 
-    /// Whether what was measured is from before the region of interest.
-    #[inline]
-    fn is_old(&self) -> bool {
-        self.epoch.load(Relaxed) != clock::epoch()
-    }
-
-    /// The sums, as far as they count.
-    fn known(&self, cells: &Cells) -> Ticks {
-        if self.is_old() { [0; State::COUNT] } else { load(cells) }
-    }
-
-    fn times_until(&self, now: u64) -> Ticks {
-        let mut times = self.known(&self.times);
-        for (state, from, to) in self.current(now) {
-            times[state] += to - from;
-        }
-        times
-    }
-
-    /// Number of tasks begun and parts of loops taken.
-    pub(crate) fn pieces(&self) -> u64 {
-        if self.is_old() { 0 } else { self.pieces.load(Relaxed) }
-    }
-
-    /// Time by state until `now`.
-    pub(crate) fn times(&self, now: u64) -> Ticks {
-        self.consistent(|| self.times_until(now))
-    }
-
-    /// The whole lane until `now`, or until the thread's last write if that is later.
-    pub(crate) fn read(&self, now: u64) -> Reading {
+    /// Time by state and number of pieces of work until `now`, since the thread joined the phase of
+    /// that model.
+    pub(crate) fn since_joined(&self, model: Model, now: u64) -> (Times, u64) {
         self.consistent(|| {
-            let old = self.is_old();
-            let now = now.max(if old { 0 } else { self.since() });
-            let zero = clock::zero();
-            let mut shift = FIRST_SHIFT + if old { 0 } else { self.wider.load(Relaxed) };
-            let used = if old { 0 } else { self.used_bins(shift - FIRST_SHIFT) };
-            let mut bins: Vec<Ticks> = self.bins[..used].iter().map(load).collect();
-            while now.saturating_sub(zero) >> shift >= BINS as u64 {
-                bins = halved(&bins);
-                shift += 1;
+            let member = &self.members[model as usize];
+            let (mut times, pieces) = self.until(now);
+            for (ticks, before) in times.0.iter_mut().zip(&member.before) {
+                *ticks = ticks.saturating_sub(member.before(before));
             }
-            for (state, from, to) in self.current(now) {
-                each_bin(from - zero, to - zero, shift, |bin, ticks| {
-                    if bins.len() <= bin {
-                        bins.resize(bin + 1, [0; State::COUNT]);
-                    }
-                    bins[bin][state] += ticks;
-                });
-            }
-            let (times, counts) = (self.times_until(now), self.known(&self.counts));
-            Reading { at: now, times, counts, shift, bins }
+            (times, pieces.saturating_sub(member.before(&member.pieces)))
         })
     }
-}
 
-/// The same times in bins of twice the width.
-pub(crate) fn halved(bins: &[Ticks]) -> Vec<Ticks> {
-    bins.chunks(2)
-        .map(|pair| {
-            let mut sum = pair[0];
-            for (state, ticks) in sum.iter_mut().enumerate() {
-                *ticks += pair.get(1).map_or(0, |other| other[state]);
-            }
-            sum
-        })
-        .collect()
+    /// Lets the thread take part in the phase of that model that has the number.
+    pub(crate) fn join(&self, model: Model, phase: usize) {
+        let member = &self.members[model as usize];
+        if member.phase.load(Acquire) == phase {
+            return;
+        }
+        let (times, pieces) = self.consistent(|| self.until(clock::now()));
+        for (cell, ticks) in member.before.iter().zip(times.0) {
+            cell.store(ticks, Relaxed);
+        }
+        member.pieces.store(pieces, Relaxed);
+        if model == Model::OpenMp {
+            self.openmp.dynamic.store(false, Relaxed);
+        }
+        member.epoch.store(clock::epoch(), Relaxed);
+        member.phase.store(phase, Release);
+    }
+
+    /// The times of the lane as they are at `now`, or at the thread's last write if that is later:
+    /// in a copy that nobody else knows. `None` if there is no memory for it.
+    pub(crate) fn read(&self, now: u64) -> Option<&'static Self> {
+        let copied = Self::new()?;
+        self.consistent(|| {
+            let over = self.over.load(Relaxed);
+            copied.over.store(over, Relaxed);
+            copied.epoch.store(self.epoch.load(Relaxed), Relaxed);
+            copied.state.store(self.state.load(Relaxed), Relaxed);
+            copied.wider.store(self.wider.load(Relaxed), Relaxed);
+            copy([&self.since, &self.idle_from], [&copied.since, &copied.idle_from]);
+            copy(&self.times, &copied.times);
+            copy(self.ends[..over].iter().flatten(), copied.ends[..over].iter().flatten());
+        });
+        copied.catch_up();
+        if self.lives.load(Acquire) {
+            copied.switch(State::Running, now);
+        }
+        Some(copied)
+    }
+
+    /// Binary logarithm of the ticks of a bin.
+    pub(crate) fn shift(&self) -> u32 {
+        FIRST_SHIFT + self.wider.load(Relaxed)
+    }
+
+    /// Ticks by state, in all and in each bin of so many ticks, of a lane that nobody writes.
+    pub(crate) fn line(&self, shift: u32) -> (Times, Vec<Times>) {
+        while self.shift() < shift {
+            self.widen();
+        }
+        let (all, mut before) = (load(&self.times), Times::default());
+        let ends = self.ends[..self.over.load(Relaxed)].iter().map(load).chain([all]);
+        let bins = ends.map(|end| {
+            let bin = std::array::from_fn(|state| end.0[state] - before.0[state]);
+            before = end;
+            Times(bin)
+        });
+        (all, bins.collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use contech_observation::State;
-
-    use crate::{clock, lanes};
+    use super::*;
 
     /// The thread writes its lane after the reader has taken the time.
     #[test]
     fn a_lane_is_read_until_its_last_write() {
-        let lane = lanes::single();
-        lane.begin(1);
+        let lane = Lane::new().expect("memory");
+        lane.begin();
         let begin = lane.since();
         let now = clock::now();
         lane.switch(State::Sleep, now + 1_000_000);
-        let reading = lane.read(now);
-        assert_eq!(reading.at, now + 1_000_000);
-        assert_eq!(reading.times.iter().sum::<u64>(), reading.at - begin);
-        assert_eq!(lane.read(reading.at + 5).at, reading.at + 5);
+        let at = |now: u64| {
+            let read = lane.read(now).expect("memory");
+            (read.since(), read.line(read.shift()).0.total())
+        };
+        let last = now + 1_000_000;
+        assert_eq!(at(now), (last, last - begin));
+        assert_eq!(at(last + 5), (last + 5, last + 5 - begin));
+    }
+
+    /// Bins that are too many become wider, and the last ones give first.
+    #[test]
+    fn bins_have_the_time_of_the_lane() {
+        let lane = Lane::new().expect("memory");
+        lane.begin();
+        let (begin, shift) = (lane.since(), lane.shift());
+        let at = |bins: u64| begin + (bins << shift);
+        let bins = |all: u64| {
+            let (times, bins) = lane.line(lane.shift());
+            for state in State::ALL {
+                let sum: u64 = bins.iter().map(|bin| bin.of(state)).sum();
+                assert_eq!(sum, times.of(state), "{state:?}");
+            }
+            assert_eq!(times.total(), all << shift);
+            bins
+        };
+        lane.switch(State::Sleep, at(3));
+        lane.switch(State::Running, at(5));
+        lane.reassign(State::Lock, 2 << shift, at(6));
+        let all = bins(6);
+        let first = all.iter().find(|bin| bin.total() > 0).expect("a bin");
+        assert_eq!((first.of(State::Lock), all[all.len() - 2].of(State::Running)), (0, 0));
+        lane.switch(State::Sleep, at(3000));
+        assert!(bins(3000).len() <= BINS && lane.shift() > shift);
     }
 }

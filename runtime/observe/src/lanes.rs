@@ -38,15 +38,6 @@ pub(crate) fn all() -> &'static [Lane] {
     unsafe { std::slice::from_raw_parts(table, USED.load(Acquire)) }
 }
 
-/// A lane outside of the table.
-#[cfg(test)]
-pub(crate) fn single() -> &'static Lane {
-    let lane = memory::map(size_of::<Lane>()).expect("memory");
-    // SAFETY: the mapping has room for the lane and is never unmapped; a zero lane is valid, and
-    // all fields are atomics.
-    unsafe { &*lane.cast::<Lane>() }
-}
-
 /// The first free lane, for a thread about to begin.
 pub(crate) fn take() -> Option<&'static Lane> {
     let table = TABLE.load(Acquire);

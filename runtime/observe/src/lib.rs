@@ -24,7 +24,6 @@ mod life;
 mod locks;
 mod mpi;
 mod openmp;
-mod options;
 mod phase;
 mod places;
 mod real;

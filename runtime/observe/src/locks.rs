@@ -6,7 +6,7 @@
 //! for those in between. What the use takes beyond the time of a lock that no other thread uses
 //! counts as time in locks.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 
 use contech_interpose::functions::is_robust;
 use contech_interpose::lookup::LateFunction;
@@ -26,7 +26,7 @@ const UNUSUAL: u64 = 20_000;
 /// Uses a lock, and times the use if it is its turn.
 #[inline(always)]
 pub(crate) fn sampled(caller: usize, takes: bool, call: impl FnOnce() -> c_int) -> c_int {
-    match tls::block().lock_is_timed() {
+    match tls::block().is_timed(tls::LOCKS) {
         None => call(),
         Some(weight) => timed(weight, caller, takes, call),
     }
@@ -48,8 +48,8 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
     if passed > FREE {
         let own = passed - FREE;
         let ticks = if own > UNUSUAL { own } else { own * weight };
-        lane.reassign(State::Lock, ticks, 0, now);
-        lane.sites.add_ticks(caller, State::Lock, ticks);
+        lane.reassign(State::Lock, ticks, now);
+        lane.sites.add(caller, State::Lock, 0, ticks);
     }
     result
 }
@@ -85,6 +85,16 @@ found! {
 }
 
 in_front_of! {
+    omp_set_nest_lock [after lock] (lock: Ptr; caller) => |call| section(caller, call);
+    omp_set_nest_lock_ [after lock] (lock: Ptr; caller) => |call| section(caller, call);
+    __kmpc_critical [after at thread lock] (at: Ptr, thread: c_int, lock: Ptr; caller) => |call| section(caller, call);
+    __kmpc_critical_with_hint [after at thread lock hint] (at: Ptr, thread: c_int, lock: Ptr, hint: c_uint; caller) => |call| section(caller, call);
+    __kmpc_ordered [after at thread] (at: Ptr, thread: c_int; caller) => |call| section(caller, call);
+    __kmpc_atomic_start [after] (; caller) => |call| section(caller, call);
+    GOMP_critical_start [after] (; caller) => |call| section(caller, call);
+    GOMP_critical_name_start [after lock] (lock: Ptr; caller) => |call| section(caller, call);
+    GOMP_ordered_start [after] (; caller) => |call| section(caller, call);
+    GOMP_atomic_start [after] (; caller) => |call| section(caller, call);
     omp_set_lock [after lock] (lock: Ptr; caller) => |call| omp(&TEST, lock, caller, call);
     omp_set_lock_ [after lock] (lock: Ptr; caller) => |call| omp(&TEST_FORTRAN, lock, caller, call);
 }
@@ -95,5 +105,24 @@ fn omp(test: &Test, lock: Ptr, caller: usize, set: impl FnOnce()) {
     // SAFETY: the lock is the caller's.
     if sampled(caller, true, || unsafe { test.get()(lock) }) == 0 {
         wait(State::Lock, caller, set);
+    }
+}
+
+/// If to enter a section takes fewer ticks, there was nothing to wait for.
+const ENTERED: u64 = 1000;
+
+/// Enters a section, or takes a lock, that cannot be tried. What GCC's code calls may call what
+/// Clang's does; it is counted once.
+fn section(caller: usize, enter: impl FnOnce()) {
+    let lane = tls::lane();
+    let Some((lane, before)) = lane.and_then(|lane| Some((lane, lane.enter(State::Lock)?))) else {
+        return enter();
+    };
+    enter();
+    let now = clock::now();
+    if now.saturating_sub(before) < ENTERED {
+        lane.switch_from(State::Running as usize, State::Running, now);
+    } else {
+        lane.leave(State::Lock, caller, before, now);
     }
 }

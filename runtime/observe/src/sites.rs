@@ -8,8 +8,7 @@ use contech_observation::State;
 const SLOTS: usize = 256;
 const STATE_BITS: u32 = 8;
 
-#[derive(Default)]
-pub(crate) struct Site {
+struct Site {
     /// Address and state; 0 if the slot is free.
     key: AtomicU64,
     count: AtomicU64,
@@ -29,17 +28,8 @@ pub(crate) fn bump(cell: &AtomicU64, by: u64) {
 }
 
 impl Sites {
-    /// Counts a wait at `address` that is over.
-    pub(crate) fn add(&self, address: usize, state: State, ticks: u64) {
-        self.count(address, state, 1, ticks);
-    }
-
-    /// Adds the ticks of a part of a wait; the wait itself is counted elsewhere.
-    pub(crate) fn add_ticks(&self, address: usize, state: State, ticks: u64) {
-        self.count(address, state, 0, ticks);
-    }
-
-    fn count(&self, address: usize, state: State, count: u64, ticks: u64) {
+    /// Counts so many waits at `address` that are over, and the ticks of waits or of parts of them.
+    pub(crate) fn add(&self, address: usize, state: State, count: u64, ticks: u64) {
         let key = (address as u64) << STATE_BITS | (state as u64 + 1);
         let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         for step in 0..SLOTS {

@@ -4,11 +4,10 @@ use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use contech_interpose::{life, memory};
+use contech_interpose::life;
 
 use crate::life::Observed;
-use crate::options::{OPTIONS, Options};
-use crate::{clock, lanes, tls};
+use crate::{clock, finish, lanes, tls};
 
 /// Variable that names the file of the observation.
 const FILE: &str = "CONTECH_OBSERVE";
@@ -33,9 +32,7 @@ fn begin() {
     // The path must be absolute, because the program may change its working directory.
     let file = std::path::absolute(&file).unwrap_or_else(|_| PathBuf::from(&file));
     restore_environment();
-    let cpus = std::thread::available_parallelism()
-        .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
-    if OPTIONS.set(Options { file, cpus }).is_err() || !lanes::start() {
+    if finish::FILE.set(file).is_err() || !lanes::start() {
         return;
     }
     clock::start();
@@ -43,7 +40,7 @@ fn begin() {
     life::watch_threads::<Observed>();
     if let Some(lane) = lanes::take() {
         tls::set_lane(Some(lane));
-        lane.begin(memory::thread_id());
+        lane.begin();
         life::watch_this_thread();
     }
     life::watch_quick_exit::<Observed>();

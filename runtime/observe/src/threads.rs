@@ -8,24 +8,23 @@ use contech_interpose::life::{is_at_home, watch_this_thread};
 use contech_interpose::lock::{Mutex, lock};
 use contech_interpose::thread_functions;
 use contech_interpose::threads::{Threads, Wanted};
-use contech_interpose::{kernel, memory};
 use contech_observation::{Model, State};
 
 use crate::lane::Lane;
-use crate::phase::{self, Instance};
+use crate::phase::{self, Running};
 use crate::real::{Ptr, real};
 use crate::waits::wait;
-use crate::{api, clock, lanes, places, tls};
+use crate::{clock, lanes, places, tls};
 
 /// The threads of the program that were created and not joined yet, and the phase that they are.
 struct Fork {
     handles: BTreeSet<usize>,
-    instance: Option<&'static Instance>,
+    phase: Option<Running>,
 }
 
 /// The lock is held while a thread is created, so that no other thread joins or detaches it before
 /// it is known.
-static FORK: Mutex<Fork> = Mutex::new(Fork { handles: BTreeSet::new(), instance: None });
+static FORK: Mutex<Fork> = Mutex::new(Fork { handles: BTreeSet::new(), phase: None });
 
 /// Removes a thread that was joined or will not be joined. The last one ends the phase.
 fn gone(handle: usize, joined: bool) {
@@ -37,13 +36,9 @@ fn gone(handle: usize, joined: bool) {
     let mut fork = lock(&FORK);
     if fork.handles.remove(&handle)
         && fork.handles.is_empty()
-        && let Some(instance) = fork.instance.take()
+        && let Some(phase) = fork.phase.take()
     {
-        if joined {
-            instance.end(clock::now());
-        } else {
-            instance.cancel();
-        }
+        phase.end(clock::now(), joined);
     }
 }
 
@@ -52,11 +47,6 @@ pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
     lane.end();
     phase::thread_ends(lane, clock::now());
-    let usage = kernel::usage();
-    lane.cpu_ns
-        .fetch_add(contech_interpose::clock::nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID), Relaxed);
-    lane.voluntary.fetch_add(usage.ru_nvcsw.unsigned_abs(), Relaxed);
-    lane.involuntary.fetch_add(usage.ru_nivcsw.unsigned_abs(), Relaxed);
     lanes::give_back(lane);
 }
 
@@ -74,15 +64,15 @@ impl Threads for Observed {
         if let Some(fork) = &mut fork
             && fork.handles.is_empty()
         {
-            fork.instance = phase::begin(Model::Threads, places::of_program(wanted.caller));
-            fork.instance.inspect(|instance| instance.join(creator));
+            fork.phase = phase::begin(Model::Threads, places::of_program(wanted.caller));
+            fork.phase.inspect(|phase| phase.join(creator));
         }
         let lane = lanes::take();
         if let Some(lane) = lane {
             lane.body.store(wanted.body, Relaxed);
             lane.argument.store(wanted.argument.expose_provenance(), Relaxed);
-            if let Some(instance) = fork.as_ref().and_then(|fork| fork.instance) {
-                instance.join(lane);
+            if let Some(phase) = fork.as_ref().and_then(|fork| fork.phase) {
+                phase.join(lane);
             }
         }
         let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));
@@ -97,9 +87,9 @@ impl Threads for Observed {
                 // SAFETY: the creation succeeded, so the handle is set.
                 fork.handles.insert(unsafe { wanted.handle.read() });
             } else if fork.handles.is_empty()
-                && let Some(instance) = fork.instance.take()
+                && let Some(phase) = fork.phase.take()
             {
-                instance.cancel();
+                phase.end(clock::now(), false);
             }
         }
         if entered.is_some() {
@@ -115,10 +105,8 @@ impl Threads for Observed {
         let argument = lane.argument.load(Relaxed);
         tls::set_lane(Some(lane));
         watch_this_thread();
-        lane.begin(memory::thread_id());
-        if let Some(marked) = api::marked() {
-            marked.join(lane);
-        }
+        lane.begin();
+        phase::thread_begins(lane);
         (body, std::ptr::with_exposed_provenance_mut(argument))
     }
 

@@ -25,17 +25,14 @@ pub(crate) struct Block {
 /// Number of functions of which some calls are timed: seven of libomp's, and the use of locks.
 const TIMED: usize = 8;
 /// Index of the use of locks among them.
-const LOCKS: usize = 7;
+pub(crate) const LOCKS: usize = 7;
 /// Offset of [`Block::caller`] in bytes.
 pub(crate) const CALLER: usize = 8;
-/// Offset of [`Block::left`] in bytes.
-pub(crate) const LEFT: usize = 16;
 /// After this (estimated) number of uses of locks, a thread has enough timed uses, and fewer of
 /// them are timed.
 const MANY_LOCKS: u64 = 20_000;
 
 const _: () = assert!(size_of::<Block>() == BYTES);
-const _: () = assert!(std::mem::offset_of!(Block, left) == LEFT);
 const _: () = assert!(std::mem::offset_of!(Block, caller) == CALLER);
 
 impl Block {
@@ -49,39 +46,30 @@ impl Block {
         }
     }
 
-    /// The number of calls that the call being timed stands for. The next timed call comes after 9
-    /// to 24 calls, 16.5 on average. The number is not always 16, because programs call in
-    /// patterns.
-    pub(crate) fn next_gap(&self, function: usize) -> u64 {
-        self.gap(function, 9, 28)
-    }
-
-    /// The number of uses that this use of a lock stands for, if it is timed.
+    /// The number of calls of a function that this call stands for, if it is one that is timed.
     #[inline(always)]
-    pub(crate) fn lock_is_timed(&self) -> Option<u64> {
-        let left = &self.left[LOCKS];
+    pub(crate) fn is_timed(&self, function: usize) -> Option<u64> {
+        let left = &self.left[function];
         match left.load(Relaxed).checked_sub(1) {
             Some(fewer) => {
                 left.store(fewer, Relaxed);
                 None
             }
-            None => Some(self.lock_gap()),
+            None => Some(self.gap(function)),
         }
     }
 
-    /// The number of uses that this use of a lock, which is timed, stands for. About every 64th use
-    /// is timed, and about every 192nd after many uses.
+    /// The number of calls that this call, which is timed, stands for. The next timed call of
+    /// libomp comes after 9 to 24 calls, 16.5 on average; about every 64th use of a lock is timed,
+    /// and about every 192nd after many uses. The number varies, because programs call in patterns.
     #[cold]
     #[inline(never)]
-    fn lock_gap(&self) -> u64 {
-        match lane() {
-            Some(lane) if lane.locks.load(Relaxed) >= MANY_LOCKS => self.gap(LOCKS, 128, 25),
-            _ => self.gap(LOCKS, 33, 26),
-        }
-    }
-
-    #[cold]
-    fn gap(&self, function: usize, least: u32, shift: u32) -> u64 {
+    fn gap(&self, function: usize) -> u64 {
+        let (least, shift) = match (function, lane()) {
+            (LOCKS, Some(lane)) if lane.locks.load(Relaxed) >= MANY_LOCKS => (128, 25),
+            (LOCKS, _) => (33, 26),
+            _ => (9, 28),
+        };
         let step = self.random.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         self.random.store(step, Relaxed);
         let gap = least + (step >> shift);

@@ -6,7 +6,7 @@ use contech_interpose::futex::{Does, does};
 use contech_observation::State;
 
 use crate::real::real;
-use crate::tls;
+use crate::{clock, tls};
 
 /// Runs `call` and counts its time as a wait. If the thread already waits or schedules, that state
 /// goes on instead. A wait that is cancelled lasts until the thread has ended.
@@ -19,7 +19,7 @@ pub(crate) fn wait<R>(state: State, caller: usize, call: impl FnOnce() -> R) -> 
         return call();
     };
     let result = call();
-    lane.leave(state, caller, before);
+    lane.leave(state, caller, before, clock::now());
     result
 }
 
@@ -28,7 +28,7 @@ pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
     if let Some(lane) = tls::lane()
         && lane.is_running()
     {
-        lane.sites.add(caller, State::Spin, 0);
+        lane.sites.add(caller, State::Spin, 1, 0);
     }
     // SAFETY: the function takes no arguments.
     unsafe { (real().sched_yield)() }

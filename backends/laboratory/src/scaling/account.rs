@@ -1,9 +1,9 @@
 //! The account of a run: where the time of its processors went.
 
-use contech_observation::State;
+use contech_observation::{State, Times};
 use serde::Serialize;
 
-use super::measurement::{Run, StateTimes};
+use super::measurement::Run;
 
 /// Where a thread that gives up its processor while it waits for a lock is put (deconstructing
 /// overhead, section IV).
@@ -40,8 +40,8 @@ pub struct Account {
     pub unoccupied: f64,
 }
 
-fn of(times: &StateTimes, state: State) -> f64 {
-    times[state as usize] as f64
+fn of(times: &Times, state: State) -> f64 {
+    times.of(state) as f64
 }
 
 impl Account {
@@ -54,7 +54,7 @@ impl Account {
             // Phases of marked programs may overlap, but together they are no longer than the run.
             let wall = phase.wall_ns.min(serial_ns);
             serial_ns -= wall;
-            for (left, ns) in serial.iter_mut().zip(phase.times) {
+            for (left, ns) in serial.0.iter_mut().zip(phase.times.0) {
                 *left = left.saturating_sub(ns);
             }
             sum.add(&Self::of_stretch(&phase.times, wall, processors));
@@ -65,7 +65,7 @@ impl Account {
 
     /// Outside of phases there is no work to distribute: whatever a thread waited for, the section
     /// was serial.
-    fn outside(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
+    fn outside(times: &Times, wall_ns: u64, processors: u32) -> Self {
         let mut outside = Self::of_stretch(times, wall_ns, processors);
         outside.serialization =
             outside.barrier + outside.condition + outside.message + outside.unoccupied;
@@ -76,7 +76,7 @@ impl Account {
 
     /// The account of a stretch of time in which threads had these states.
     #[must_use]
-    pub fn of_stretch(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
+    pub fn of_stretch(times: &Times, wall_ns: u64, processors: u32) -> Self {
         let capacity = wall_ns as f64 * f64::from(processors);
         // A thread sleeps because the program says so; the papers assume that programs do not.
         let running = of(times, State::Running) + of(times, State::Sleep);
@@ -180,15 +180,15 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::PhaseRun;
+    use super::super::measurement::Phase;
     use super::*;
     use proptest::prelude::*;
 
-    fn states(running: u64, lock: u64, barrier: u64) -> StateTimes {
-        let mut times = StateTimes::default();
-        times[State::Running as usize] = running;
-        times[State::Lock as usize] = lock;
-        times[State::Barrier as usize] = barrier;
+    fn states(running: u64, lock: u64, barrier: u64) -> Times {
+        let mut times = Times::default();
+        times.0[State::Running as usize] = running;
+        times.0[State::Lock as usize] = lock;
+        times.0[State::Barrier as usize] = barrier;
         times
     }
 
@@ -198,7 +198,7 @@ mod tests {
         Run {
             t_ns: 30,
             times: states(40, 4, 6),
-            phases: vec![PhaseRun { wall_ns: 20, times: states(30, 4, 6), ..PhaseRun::default() }],
+            phases: vec![Phase { wall_ns: 20, times: states(30, 4, 6), ..Phase::default() }],
             ..Run::default()
         }
     }
@@ -227,8 +227,8 @@ mod tests {
             phases in proptest::collection::vec((0u64..500_000, proptest::array::uniform10(0u64..500_000)), 0..4),
             processors in 1u32..100,
         ) {
-            let phases = phases.into_iter().map(|(wall_ns, times)| PhaseRun { wall_ns, times, ..PhaseRun::default() });
-            let run = Run { t_ns: t, times, phases: phases.collect(), ..Run::default() };
+            let phases = phases.into_iter().map(|(wall_ns, times)| Phase { wall_ns, times: Times(times), ..Phase::default() });
+            let run = Run { t_ns: t, times: Times(times), phases: phases.collect(), ..Run::default() };
             let account = Account::of(&run, processors);
             let capacity = t as f64 * f64::from(processors);
             prop_assert!((account.total() - capacity).abs() <= 1e-9 * capacity);

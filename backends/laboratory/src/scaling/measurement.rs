@@ -1,10 +1,12 @@
 //! What was measured: runs of the baseline, and of the program at each number of threads.
 
-use contech_observation::{Observation, State};
+use contech_observation::{Observation, Place, Times, Wait};
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds by state, in the order of [`State::ALL`].
-pub type StateTimes = [u64; State::COUNT];
+/// One run, whose places are indices in [`Measurement::places`].
+pub type Run = contech_observation::Run<usize>;
+/// The parallel phases of one place in one run.
+pub type Phase = contech_observation::Phase<usize>;
 
 /// Measurements of one program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -59,75 +61,13 @@ pub struct Point {
     pub activity: Option<Activity>,
 }
 
-/// One run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// How long it took, ns.
-    pub t_ns: u64,
-    /// Processor time it took, ns.
-    #[serde(default)]
-    pub cpu_ns: u64,
-    /// Locks taken, free or not (an estimate).
-    #[serde(default)]
-    pub locks: u64,
-    /// Number of lanes, which is the largest number of threads that lived at one time.
-    #[serde(default)]
-    pub lanes: u32,
-    /// Time by state, all threads.
-    #[serde(default)]
-    pub times: StateTimes,
-    /// Parallel phases by place.
-    #[serde(default)]
-    pub phases: Vec<PhaseRun>,
-    /// Where threads waited.
-    #[serde(default)]
-    pub waits: Vec<WaitRun>,
-}
-
-/// The parallel phases of one place in one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PhaseRun {
-    /// Index in [`Measurement::places`].
-    pub place: usize,
-    /// Number of phases.
-    pub count: u64,
-    /// Sum of their durations, ns.
-    pub wall_ns: u64,
-    /// Most threads that took part in one.
-    pub threads: u32,
-    /// Time by state of the threads that took part.
-    pub times: StateTimes,
-    /// Sum of the slowest thread's time without its waits for synchronisation, ns.
-    #[serde(default)]
-    pub slowest_ns: u64,
-    /// Whether it is decided at run time which thread does what.
-    #[serde(default)]
-    pub dynamic: bool,
-    /// Pieces of work given out at run time: tasks, parts of loops.
-    #[serde(default)]
-    pub pieces: u64,
-}
-
-/// Waits of one place in one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct WaitRun {
-    /// Index in [`Measurement::places`].
-    pub place: usize,
-    /// [`State::name`] of the wait.
-    pub state: String,
-    /// Number of waits.
-    pub count: u64,
-    /// Total time of the waits, ns.
-    pub ns: u64,
-}
-
 /// The activity graph of one run (deconstructing overhead, section III).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     /// Width of a bin, ns.
     pub bin_ns: u64,
     /// Time by state, for each bin of each lane.
-    pub lanes: Vec<Vec<StateTimes>>,
+    pub lanes: Vec<Vec<Times>>,
 }
 
 /// A place in words.
@@ -196,69 +136,34 @@ pub fn spread(runs: &[Run], t: f64) -> f64 {
     super::ratio::over((most - least) as f64, t)
 }
 
-impl PhaseRun {
-    fn add(&mut self, phase: &contech_observation::Phase) {
-        self.count += phase.count;
-        self.wall_ns += phase.wall_ns;
-        self.threads = self.threads.max(phase.threads);
-        for (sum, ns) in self.times.iter_mut().zip(phase.times.0) {
-            *sum += ns;
-        }
-        self.slowest_ns += phase.slowest_ns;
-        self.dynamic |= phase.dynamic;
-        self.pieces += phase.pieces;
-    }
-
-    /// Whether the phase is parallel on so many processors. A region in which only one of several
-    /// threads takes part is serial.
-    #[must_use]
-    pub fn parallel(&self, processors: u32) -> bool {
-        self.threads != 1 || processors == 1
-    }
-}
-
-impl Run {
-    /// The run of an observation; `place` names its places.
-    pub fn of(
-        observation: &Observation,
-        mut place: impl FnMut(&contech_observation::Place) -> usize,
-    ) -> Self {
-        let mut phases: Vec<PhaseRun> = Vec::new();
-        for phase in &observation.phases {
-            let place = place(&phase.place);
-            // Copied code (inlined, unrolled) has one place and several addresses.
-            match phases.iter_mut().find(|other| other.place == place) {
-                Some(other) => other.add(phase),
-                None => {
-                    let mut first = PhaseRun { place, ..PhaseRun::default() };
-                    first.add(phase);
-                    phases.push(first);
-                }
-            }
-        }
-        let waits = observation.waits.iter().map(|wait| WaitRun {
-            place: place(&wait.place),
-            state: wait.state.name().to_owned(),
-            count: wait.count,
-            ns: wait.ns,
+/// The run with names for its places; `name` has the index of each. Copied code (inlined, unrolled)
+/// has one name and several places.
+#[must_use]
+pub fn named(run: &contech_observation::Run<Place>, mut name: impl FnMut(&Place) -> usize) -> Run {
+    let mut phases: Vec<Phase> = Vec::new();
+    for phase in &run.phases {
+        let (place, model) = (name(&phase.place), phase.model);
+        let known = phases.iter().position(|other| other.place == place);
+        let at = known.unwrap_or_else(|| {
+            phases.push(Phase { place, model, ..Phase::default() });
+            phases.len() - 1
         });
-        Self {
-            t_ns: observation.duration_ns,
-            cpu_ns: observation.lanes.iter().map(|lane| lane.cpu_ns).sum(),
-            locks: observation.lanes.iter().map(|lane| lane.locks).sum(),
-            lanes: u32::try_from(observation.lanes.len()).unwrap_or(u32::MAX),
-            times: observation.times().0,
-            phases,
-            waits: waits.collect(),
-        }
+        phases[at].add(phase);
     }
+    let waits = run.waits.iter().map(|wait| {
+        let Wait { ref place, state, count, ns } = *wait;
+        Wait { place: name(place), state, count, ns }
+    });
+    let waits = waits.collect();
+    let contech_observation::Run { t_ns, cpu_ns, locks, lanes, times, .. } = *run;
+    Run { t_ns, cpu_ns, locks, lanes, times, phases, waits }
 }
 
 impl Activity {
     /// The run of an observation.
     #[must_use]
-    pub fn of(observation: &Observation) -> Self {
-        let bins = |lane: &contech_observation::Lane| lane.bins.iter().map(|bin| bin.0).collect();
-        Self { bin_ns: observation.bin_ns, lanes: observation.lanes.iter().map(bins).collect() }
+    pub fn of(observation: Observation) -> Self {
+        let lanes = observation.lanes.into_iter().map(|lane| lane.bins);
+        Self { bin_ns: observation.bin_ns, lanes: lanes.collect() }
     }
 }

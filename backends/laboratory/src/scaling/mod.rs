@@ -33,7 +33,7 @@ pub use factors::{Delay, Distribution, Factors};
 pub use measured::{Actual, Measured, MeasuredPoint};
 pub(crate) use measured::{ascending, document};
 pub use measurement::{
-    Activity, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, StateTimes, WaitRun, spread,
+    Activity, Estimate, Measurement, Phase, PlaceName, Point, Run, named, spread,
 };
 pub use point::analyse;
 pub use ratio::over;

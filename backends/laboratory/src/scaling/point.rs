@@ -5,7 +5,7 @@ use contech_observation::State;
 use super::account::{Account, Blocking};
 use super::factors::Factors;
 use super::findings::find;
-use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, middle, spread};
+use super::measurement::{Estimate, Measurement, Phase, Point, Run, middle, spread};
 use super::ratio::{SECOND, over};
 use super::report::{Analysed, Report};
 use super::speedups::Speedups;
@@ -75,8 +75,7 @@ impl Context<'_> {
         let work_1 = t_1 - scheduling_1;
         let idle = account.idle(self.blocking);
         let on = [State::Running, State::Scheduling, State::Spin];
-        let ran: f64 =
-            runs.iter().flat_map(|run| on.map(|state| run.times[state as usize] as f64)).sum();
+        let ran: f64 = runs.iter().flat_map(|run| on.map(|state| run.times.of(state) as f64)).sum();
         let cpu: f64 = runs.iter().map(|run| run.cpu_ns as f64).sum();
         Analysed {
             threads: point.threads,
@@ -115,20 +114,20 @@ impl Context<'_> {
 /// The phase of the run `at` with one thread. A program that makes no threads for one thread has no
 /// such phase in `one`. Then the time that `one` takes in addition to the serial part of `at` is
 /// divided among the phases by their running time.
-fn with_one(one: &Run, at: &Run, phase: &PhaseRun) -> Option<PhaseRun> {
+fn with_one(one: &Run, at: &Run, phase: &Phase) -> Option<Phase> {
     if let Some(same) = one.phases.iter().find(|one| one.place == phase.place) {
-        return Some(same.clone());
+        return Some(*same);
     }
     if !one.phases.is_empty() {
         return None;
     }
-    let running = |phase: &PhaseRun| phase.times[State::Running as usize];
+    let running = |phase: &Phase| phase.times.of(State::Running);
     let parallel: u64 = at.phases.iter().map(|phase| phase.wall_ns).sum();
     let all: u64 = at.phases.iter().map(running).sum();
     let wall = one.t_ns.saturating_sub(at.t_ns.saturating_sub(parallel)) as f64;
-    Some(PhaseRun {
+    Some(Phase {
         place: phase.place,
         wall_ns: crate::view::units::whole(wall * over(running(phase) as f64, all as f64)),
-        ..PhaseRun::default()
+        ..Phase::default()
     })
 }

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::measurement::PhaseRun;
+use super::measurement::Phase;
 use super::ratio::over;
 
 /// The stack of the phases of one place at P threads. The components and the measured speedup add
@@ -30,7 +30,7 @@ pub struct Stack {
 impl Stack {
     /// The stack of the phases of one place: `one` with one thread, `at` with P threads.
     #[must_use]
-    pub fn of(threads: u32, t_p: f64, one: &PhaseRun, at: &PhaseRun) -> Self {
+    pub fn of(threads: u32, t_p: f64, one: &Phase, at: &Phase) -> Self {
         let speedup = |ns: u64| over(one.wall_ns as f64, ns as f64);
         let measured = speedup(at.wall_ns);
         let without = speedup(at.slowest_ns).max(measured);
@@ -53,7 +53,7 @@ mod tests {
     /// One thread takes 1,200. Each of four takes 350 beside the others, and 400 with its waits.
     #[test]
     fn limits_are_added_in_the_order_of_the_paper() {
-        let phase = |wall_ns, slowest_ns| PhaseRun { wall_ns, slowest_ns, ..PhaseRun::default() };
+        let phase = |wall_ns, slowest_ns| Phase { wall_ns, slowest_ns, ..Phase::default() };
         let stack = Stack::of(4, 400.0, &phase(1200, 1200), &phase(400, 350));
         assert!((stack.memory - (4.0 - 1200.0 / 350.0)).abs() < 1e-12);
         assert!((stack.synchronization - (1200.0 / 350.0 - 3.0)).abs() < 1e-12);

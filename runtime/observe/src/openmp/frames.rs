@@ -7,7 +7,6 @@ use contech_observation::State;
 
 use super::costs::READING;
 use crate::lane::Lane;
-use crate::phase::Instance;
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,20 +27,8 @@ fn state_of(number: u64) -> State {
     *State::ALL.get(index).unwrap_or(&State::Running)
 }
 
-/// The phase of the outermost region that the lane's thread is in.
-pub(super) fn region(lane: &Lane) -> Option<&'static Instance> {
-    let region = lane.openmp.region.load(Relaxed);
-    // SAFETY: the pointer is null, or `set_region` stored it, and instances are in a static table.
-    unsafe { region.cast::<Instance>().as_ref() }
-}
-
-pub(super) fn set_region(lane: &Lane, region: Option<&'static Instance>) {
-    let region = region.map_or(std::ptr::null_mut(), |i| std::ptr::from_ref(i).cast_mut());
-    lane.openmp.region.store(region.cast(), Relaxed);
-}
-
 /// If a wait is shorter than this, in ticks, there was nothing to wait for.
-pub(super) const FREE: u64 = 1000;
+const FREE: u64 = 1000;
 /// Number of such waits that are counted at once.
 const ASKS: u64 = 32;
 /// If a task begins within these ticks after the thread was free, the task was already there. Then
@@ -60,8 +47,13 @@ fn settle(lane: &Lane) {
         lane.openmp.pending.store(0, Relaxed);
         lane.switch(State::Join, since);
         let place = lane.openmp.top().map_or(0, place_of);
-        lane.sites.add(place, State::Join, 0);
+        lane.sites.add(place, State::Join, 1, 0);
     }
+}
+
+/// Whether the thread is in a wait, and in no task within it.
+pub(super) fn waits(lane: &Lane) -> bool {
+    lane.openmp.top().is_some_and(|top| top >> KIND_SHIFT & 0xff == Kind::Wait as u64)
 }
 
 /// Begins a wait for tasks.
@@ -71,7 +63,7 @@ pub(super) fn push_join(lane: &Lane, place: usize, now: u64) {
         lane.openmp.pending.store(now, Relaxed);
     } else {
         push(lane, Kind::Wait, place, State::Join, || now);
-        lane.sites.add(place, State::Join, 0);
+        lane.sites.add(place, State::Join, 1, 0);
     }
 }
 
@@ -94,7 +86,7 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     part.asks.store(if full { 0 } else { count }, Relaxed);
     part.asking.store(if full { 0 } else { ticks }, Relaxed);
     if full {
-        lane.reassign(State::Scheduling, ticks, 0, now);
+        lane.reassign(State::Scheduling, ticks, now);
     }
 }
 
@@ -108,12 +100,12 @@ fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
     }
     let now = now();
     if let Some(top) = lane.openmp.top()
-        && top >> KIND_SHIFT & 0xff == Kind::Wait as u64
+        && waits(lane)
         && (state == State::Barrier as usize || state == State::Join as usize)
     {
         let (since, idle_from) = (lane.since(), lane.idle_from.load(Relaxed));
         let end = if idle_from == 0 { now } else { idle_from };
-        lane.sites.add_ticks(place_of(top), State::ALL[state], end.saturating_sub(since));
+        lane.sites.add(place_of(top), State::ALL[state], 0, end.saturating_sub(since));
     }
     lane.switch(to, now);
 }
@@ -183,13 +175,14 @@ pub(super) fn pop(lane: &Lane, kind: Kind, now: impl FnOnce() -> u64) {
 
 #[cfg(test)]
 mod tests {
+    use contech_observation::Model;
+
     use super::*;
-    use crate::lanes;
 
     /// A lane in which a thread began at that time.
     fn lane() -> (&'static Lane, u64) {
-        let lane = lanes::single();
-        lane.begin(1);
+        let lane = Lane::new().expect("memory");
+        lane.begin();
         (lane, lane.since())
     }
 
@@ -200,8 +193,8 @@ mod tests {
     }
 
     fn ticks(lane: &Lane, now: u64) -> [u64; 3] {
-        let times = lane.times(now);
-        [State::Running, State::Scheduling, State::Join].map(|state| times[state as usize])
+        let (times, _) = lane.since_joined(Model::OpenMp, now);
+        [State::Running, State::Scheduling, State::Join].map(|state| times.of(state))
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 mod costs;
 mod frames;
-mod late;
 mod regions;
 mod tasks;
 
@@ -14,8 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_interpose::exports;
 use contech_interpose::ompt::{Lookup, SetCallback, Tool, ask, event};
 
-use crate::options::OPTIONS;
-use crate::{clock, places, tls};
+use crate::{clock, finish, places, tls};
 
 /// The OpenMP library's name, as the library gives it.
 static NAME: OnceLock<String> = OnceLock::new();
@@ -28,7 +26,7 @@ exports!(@ ompt_start_tool [] contech_interpose::ompt::start_tool::<Observed>);
 
 impl Tool for Observed {
     fn wants(runtime: &CStr) -> bool {
-        let observes = OPTIONS.get().is_some();
+        let observes = finish::FILE.get().is_some();
         if observes {
             let _ = NAME.set(runtime.to_string_lossy().into_owned());
         }
@@ -47,7 +45,6 @@ impl Tool for Observed {
             event::TASK_SCHEDULE.to(tasks::task_schedule),
         ];
         ask(set, &reports, |_, _| ());
-        late::start(set, [&late::MUTEXES, &regions::GROUPS]);
     }
 }
 

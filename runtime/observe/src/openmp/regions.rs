@@ -3,42 +3,46 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
+use contech_interpose::in_front_of;
 use contech_interpose::ompt::{
     self, BEGIN, Code, Data, END, Frame, REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT,
-    THREAD_INITIAL, ask, event,
+    THREAD_INITIAL,
 };
 use contech_observation::{Model, State};
 
-use super::frames::{self, Kind, pop, pop_wait, push, push_join, set_region};
-use super::late::Late;
+use super::frames::{self, Kind, pop, pop_wait, push, push_join};
 use super::running;
-use crate::phase::{self, Instance};
+use crate::lane::Lane;
+use crate::phase::{self, Running};
+use crate::real::Ptr;
+use crate::tls;
 
 /// `ompt_task_initial`.
 const INITIAL: c_int = 1;
 /// Bit of a region's word that is set if the region is within another one.
-const INNER: u64 = 1;
+const INNER: u64 = 1 << 12;
 /// Value of an implicit task's word.
 pub(super) const IMPLICIT: u64 = 2;
 /// `ompt_work_loop_dynamic`, `_guided`, `_other`.
 const WORK_DYNAMIC: std::ops::RangeInclusive<c_int> = 11..=13;
 
-/// The callback of waits for task groups.
-pub(super) static GROUPS: Late = Late::new(|set| {
-    ask(set, &[event::SYNC_REGION_WAIT.to(sync_region_wait)], |_, _| ());
-});
-
 /// The phase in a region's word, and whether the region is within another one.
 ///
 /// # Safety
 /// libomp passed the word, or it is null.
-unsafe fn instance(parallel: Data) -> (Option<&'static Instance>, bool) {
+unsafe fn phase_of(parallel: Data) -> (Option<Running>, bool) {
     // SAFETY: the caller promises that the word is valid or null.
     let word = unsafe { ompt::read(parallel) };
-    let address = usize::try_from(word & !INNER).unwrap_or(0);
-    let pointer = std::ptr::with_exposed_provenance::<Instance>(address);
-    // SAFETY: the pointer is null, or points into the table of instances, which is static.
-    (unsafe { pointer.as_ref() }, word & INNER != 0)
+    (Running::of(word & !INNER), word & INNER != 0)
+}
+
+fn set_region(lane: &Lane, region: Option<Running>) {
+    lane.openmp.region.store(region.map_or(0, Running::word), Relaxed);
+}
+
+/// The phase of the outermost region that the lane's thread is in.
+fn region(lane: &Lane) -> Option<Running> {
+    Running::of(lane.openmp.region.load(Relaxed))
 }
 
 pub(super) unsafe extern "C" fn thread_begin(kind: c_int, _: Data) {
@@ -58,19 +62,13 @@ pub(super) unsafe extern "C" fn parallel_begin(
     place: Code,
 ) {
     let Some((lane, now)) = running() else { return };
-    let outer = frames::region(lane);
-    let mut inner = INNER;
-    let region = outer.or_else(|| {
-        inner = 0;
-        let begun = phase::begin(Model::OpenMp, place.addr())?;
-        begun.join(lane);
-        set_region(lane, Some(begun));
-        Some(begun)
-    });
-    if let Some(region) = region {
-        let address = std::ptr::from_ref(region).expose_provenance() as u64;
+    let outer = region(lane);
+    let inner = if outer.is_some() { INNER } else { 0 };
+    if let Some(region) = outer.or_else(|| phase::begin(Model::OpenMp, place.addr())) {
+        region.join(lane);
+        set_region(lane, Some(region));
         // SAFETY: libomp passed its word for the new region.
-        unsafe { ompt::write(parallel, address | inner) };
+        unsafe { ompt::write(parallel, region.word() | inner) };
     }
     push(lane, Kind::Region, place.addr(), State::Scheduling, || now);
 }
@@ -79,10 +77,9 @@ pub(super) unsafe extern "C" fn parallel_end(parallel: Data, _: Data, _flags: c_
     let Some((lane, now)) = running() else { return };
     pop(lane, Kind::Region, || now);
     // SAFETY: libomp's word of the region.
-    if let (Some(region), false) = unsafe { instance(parallel) } {
+    if let (Some(region), false) = unsafe { phase_of(parallel) } {
         set_region(lane, None);
-        region.release(lane, now);
-        region.end(now);
+        region.end(now, true);
     }
 }
 
@@ -107,14 +104,13 @@ pub(super) unsafe extern "C" fn implicit_task(
         return;
     }
     // SAFETY: libomp's word of the region.
-    if let (Some(region), _) = unsafe { instance(parallel) } {
+    if let (Some(region), _) = unsafe { phase_of(parallel) } {
         set_region(lane, Some(region));
         region.join(lane);
     }
     push(lane, Kind::Implicit, 0, State::Running, || now);
 }
 
-/// At a taskgroup this event is the begin of the body; [`sync_region_wait`] sees the wait.
 pub(super) unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
@@ -122,22 +118,27 @@ pub(super) unsafe extern "C" fn sync_region(
     _: Data,
     place: Code,
 ) {
-    match kind {
-        REGION_REDUCTION => {}
-        REGION_TASKGROUP => GROUPS.want(),
-        _ => waits(kind, endpoint, place.addr()),
+    // At a taskgroup this event is the begin of the body.
+    if !matches!(kind, REGION_REDUCTION | REGION_TASKGROUP) {
+        waits(kind, endpoint, place.addr());
     }
 }
 
-pub(super) unsafe extern "C" fn sync_region_wait(
-    kind: c_int,
-    endpoint: c_int,
-    _: Data,
-    _: Data,
-    place: Code,
-) {
-    if kind == REGION_TASKGROUP {
-        waits(kind, endpoint, place.addr());
+in_front_of! {
+    __kmpc_end_taskgroup [caller 2] (at: Ptr, thread: c_int; caller) => |call| group(caller, call);
+    GOMP_taskgroup_end [caller 0] (; caller) => |call| group(caller, call);
+}
+
+/// Waits for the tasks of a group. libomp would tell that only with all barriers and waits for
+/// tasks once more. The second function calls the first.
+fn group(caller: usize, call: impl FnOnce()) {
+    let Some((lane, now)) = running().filter(|(lane, _)| !frames::waits(lane)) else {
+        return call();
+    };
+    push_join(lane, caller, now);
+    call();
+    if let Some((lane, now)) = running() {
+        pop_wait(lane, now);
     }
 }
 
@@ -147,19 +148,14 @@ fn waits(kind: c_int, endpoint: c_int, place: usize) {
         pop_wait(lane, now);
         return;
     }
-    let state = if matches!(kind, REGION_TASKWAIT | REGION_TASKGROUP) {
-        State::Join
-    } else {
-        State::Barrier
-    };
     // Workers do not know where their region ends, so the place where it began is used.
-    let region = || frames::region(lane).map_or(0, Instance::place);
+    let region = || region(lane).map_or(0, Running::place);
     let place = if place == 0 { region() } else { place };
-    if state == State::Join {
+    if kind == REGION_TASKWAIT {
         push_join(lane, place, now);
     } else {
-        push(lane, Kind::Wait, place, state, || now);
-        lane.sites.add(place, state, 0);
+        push(lane, Kind::Wait, place, State::Barrier, || now);
+        lane.sites.add(place, State::Barrier, 1, 0);
     }
 }
 
@@ -173,9 +169,8 @@ pub(super) unsafe extern "C" fn work(
 ) {
     if endpoint == BEGIN
         && WORK_DYNAMIC.contains(&kind)
-        && let Some(region) = crate::tls::lane().and_then(frames::region)
-        && !region.sums.dynamic.load(Relaxed)
+        && let Some(lane) = tls::lane()
     {
-        region.sums.dynamic.store(true, Relaxed);
+        lane.openmp.dynamic.store(true, Relaxed);
     }
 }

@@ -1,16 +1,14 @@
-//! Explicit tasks, locks and critical sections.
+//! Explicit tasks.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 
 use contech_interpose::ompt::{
-    self, Code, Data, STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL,
+    self, Data, STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL,
     STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE,
 };
-use contech_observation::State;
 
-use super::frames::{FREE, Kind, pop, push_task, region};
-use super::running;
+use super::frames::{Kind, pop, push_task};
 use crate::lane::Lane;
 use crate::sites::bump;
 use crate::{clock, tls};
@@ -39,11 +37,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         timed(lane, true);
         push_task(lane, clock::now);
         bump(&lane.pieces, 1);
-        if let Some(region) = region(lane)
-            && !region.sums.dynamic.load(Relaxed)
-        {
-            region.sums.dynamic.store(true, Relaxed);
-        }
+        lane.openmp.dynamic.store(true, Relaxed);
     }
 }
 
@@ -60,36 +54,4 @@ fn timed(lane: &Lane, begins: bool) {
         let passed = clock::now().saturating_sub(part.nested_from.load(Relaxed));
         bump(&part.nested, passed);
     }
-}
-
-/// Kinds of locks of `omp_set_lock` and the like, which [`crate::locks`] observes as it does other
-/// locks.
-const LOCKS: std::ops::RangeInclusive<c_int> = 1..=2;
-
-pub(super) unsafe extern "C" fn acquire(
-    kind: c_int,
-    _hint: c_uint,
-    _: c_uint,
-    _wait: u64,
-    _: Code,
-) {
-    if let Some(lane) = tls::lane()
-        && !LOCKS.contains(&kind)
-        && lane.is_running()
-    {
-        lane.openmp.asked.store(clock::now(), Relaxed);
-    }
-}
-
-pub(super) unsafe extern "C" fn acquired(kind: c_int, _wait: u64, place: Code) {
-    if LOCKS.contains(&kind) {
-        return;
-    }
-    let Some((lane, now)) = running() else { return };
-    let asked = lane.openmp.asked.swap(0, Relaxed);
-    if asked == 0 || now.saturating_sub(asked) < FREE || !lane.is_running() {
-        return;
-    }
-    lane.switch(State::Lock, asked);
-    lane.leave_at(State::Lock, place.addr(), asked, now);
 }

@@ -40,9 +40,9 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
         let (finished, observation) = observe(command.env("CONTECH_OFF", "1"))?;
         same(&native, &finished, Finished::said)?;
         ensure!(observation.region, "{language}");
-        let most = observation.duration_ns / MS + 1;
-        between(language, observation.duration_ns, 299, most)?;
-        let times = observation.times();
+        let most = observation.run.t_ns / MS + 1;
+        between(language, observation.run.t_ns, 299, most)?;
+        let times = observation.run.times;
         between("idle", times.of(State::Idle), 99, most)?;
         between("scheduling", times.of(State::Scheduling), 99, most)?;
         between("running", times.of(State::Running), 99, most)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use contech_observation::{Observation, Phase, State};
+use contech_observation::{Observation, Phase, Place, State};
 use contech_tests::outputs::{output, workspace};
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
@@ -55,8 +55,8 @@ pub(crate) fn read(file: &Path) -> Result<Observation> {
 }
 
 /// The phases, of which there are so many.
-pub(crate) fn phases<const N: usize>(observation: &Observation) -> Result<&[Phase; N]> {
-    let phases = observation.phases.as_slice();
+pub(crate) fn phases<const N: usize>(observation: &Observation) -> Result<&[Phase<Place>; N]> {
+    let phases = observation.run.phases.as_slice();
     phases.try_into().with_context(|| format!("{phases:?}"))
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn phases<const N: usize>(observation: &Observation) -> Result<&[Phas
 fn sums(observation: &Observation) -> Result<()> {
     for lane in &observation.lanes {
         let total = lane.times.total();
-        ensure!(total <= observation.duration_ns, "{lane:?}");
+        ensure!(total <= observation.run.t_ns, "{lane:?}");
         for state in State::ALL {
             let bins: u64 = lane.bins.iter().map(|bin| bin.of(state)).sum();
             let ns = lane.times.of(state);

@@ -27,7 +27,7 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
         (State::Join, 100),
         (State::Sleep, 190),
     ] {
-        between(state.name(), main.times.of(state), least, observation.duration_ns / MS)?;
+        between(state.name(), main.times.of(state), least, observation.run.t_ns / MS)?;
     }
     // Main runs for very little of the time, the other thread for all of it.
     let other = &observation.lanes[1];
@@ -37,21 +37,21 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
     between(
         "main",
         main.times.total(),
-        observation.duration_ns / MS - 2,
-        observation.duration_ns / MS + 1,
+        observation.run.t_ns / MS - 2,
+        observation.run.t_ns / MS + 1,
     )?;
     // There is one phase, in which the other thread lives from its creation to its join.
     let [phase] = phases(&observation)?;
     ensure!((phase.model, phase.count, phase.threads) == (Model::Threads, 1, 2));
-    ensure!(phase.wall_ns < observation.duration_ns - 190 * MS, "{phase:?}");
+    ensure!(phase.wall_ns < observation.run.t_ns - 190 * MS, "{phase:?}");
     ensure!(phase.times.of(State::Sleep) == 0);
     ensure!(phase.slowest_ns <= phase.wall_ns && phase.slowest_ns > 1000 * MS, "{phase:?}");
     // The longest lock waits are at two calls in the program.
-    let places = observation.waits.iter().filter(|site| site.state == State::Lock);
+    let places = observation.run.waits.iter().filter(|site| site.state == State::Lock);
     ensure!(places.clone().filter(|site| site.ns > 50 * MS).count() == 2);
     for site in places {
         let module = site.place.module.context("a module")? as usize;
-        ensure!(Path::new(&observation.modules[module].path) == program);
+        ensure!(Path::new(&observation.modules[module]) == program);
     }
     scratch.done()
 }
@@ -67,9 +67,9 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
     ensure!((once.count, once.threads) == (1, 2), "{once:?}");
     for phase in [twice, once] {
         let module = phase.place.module.context("a module")? as usize;
-        ensure!(Path::new(&observation.modules[module].path) == program, "{phase:?}");
+        ensure!(Path::new(&observation.modules[module]) == program, "{phase:?}");
     }
-    between("sleep", twice.times.of(State::Sleep), 290, 6 * observation.duration_ns / MS)?;
+    between("sleep", twice.times.of(State::Sleep), 290, 6 * observation.run.t_ns / MS)?;
     // Lanes are used again: there are seven threads besides main, at most three at a time.
     let threads: u32 = observation.lanes.iter().map(|lane| lane.threads).sum();
     ensure!(threads == 8 && observation.lanes.len() == 4, "{threads} threads");
@@ -83,7 +83,7 @@ fn waits_of_rust_are_seen() -> Result<()> {
     let program = build_rust(&scratch, &source)?;
     let (finished, observation) = observe(&mut observed(&program, &[]))?;
     finished.ok()?;
-    let (main, most) = (&observation.lanes[0].times, observation.duration_ns / MS);
+    let (main, most) = (&observation.lanes[0].times, observation.run.t_ns / MS);
     between("lock", main.of(State::Lock), 100, most)?;
     between("condition", main.of(State::Condition), 100, most)?;
     scratch.done()
@@ -106,7 +106,7 @@ fn waiting_for_messages_is_seen() -> Result<()> {
         let finished = run(command.args(["/bin/sh", "-c", &script]))?.ok()?;
         ensure!(finished.out() == "7\n7\n", "{finished}");
         let observation = read(&scratch.join(format!("{}.1", mpi.name())))?;
-        let most = observation.duration_ns / MS;
+        let most = observation.run.t_ns / MS;
         between("message", observation.lanes[0].times.of(State::Message), 100, most)?;
     }
     scratch.done()

@@ -52,7 +52,7 @@ impl Diagnosis<'_> {
     fn inflated(&self) -> (String, String) {
         let running = |run: &Run, place: usize| {
             let phases = run.phases.iter().filter(|phase| phase.place == place);
-            phases.map(|phase| phase.times[State::Running as usize] as f64).sum::<f64>()
+            phases.map(|phase| phase.times.of(State::Running) as f64).sum::<f64>()
         };
         let (Some(run), Some(one)) = (self.run, self.one) else {
             return (String::new(), String::new());

@@ -6,10 +6,10 @@ mod inflation;
 
 use std::fmt::Write as _;
 
-use contech_observation::State;
+use contech_observation::{State, Wait};
 
 use super::account::Account;
-use super::measurement::{PhaseRun, Run, WaitRun, middle};
+use super::measurement::{Phase, Run, middle};
 use super::ratio::{over, seconds};
 use super::refinement;
 use super::report::{Analysed, Finding, Report};
@@ -115,28 +115,28 @@ impl<'a> Diagnosis<'a> {
     }
 
     /// The phase that has the most of something, and its share of the whole.
-    fn phase(&self, of: impl Fn(Account) -> f64) -> Option<(&'a PhaseRun, f64)> {
+    fn phase(&self, of: impl Fn(Account) -> f64) -> Option<(&'a Phase, f64)> {
         let run = self.run?;
-        let of = |phase: &'a PhaseRun| (phase, of(self.account_of(phase)));
+        let of = |phase: &'a Phase| (phase, of(self.account_of(phase)));
         let all: Vec<_> = self.phases(run).map(of).collect();
         let sum: f64 = all.iter().map(|(_, ns)| ns.max(0.0)).sum();
         let (phase, most) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most > 0.0).then(|| (phase, over(most, sum)))
     }
 
-    fn account_of(&self, phase: &PhaseRun) -> Account {
+    fn account_of(&self, phase: &Phase) -> Account {
         Account::of_stretch(&phase.times, phase.wall_ns, self.point.threads)
     }
 
     /// The parallel phases.
-    fn phases<'r>(&self, run: &'r Run) -> impl Iterator<Item = &'r PhaseRun> + use<'r> {
+    fn phases<'r>(&self, run: &'r Run) -> impl Iterator<Item = &'r Phase> + use<'r> {
         let processors = self.point.threads;
         run.phases.iter().filter(move |phase| phase.parallel(processors))
     }
 
-    fn wait(&self, state: State) -> Option<(&'a WaitRun, f64)> {
+    fn wait(&self, state: State) -> Option<(&'a Wait<usize>, f64)> {
         let waits = &self.run?.waits;
-        let of_state = || waits.iter().filter(|wait| wait.state == state.name());
+        let of_state = || waits.iter().filter(|wait| wait.state == state);
         let sum: u64 = of_state().map(|wait| wait.ns).sum();
         let most = of_state().max_by_key(|wait| wait.ns)?;
         Some((most, over(most.ns as f64, sum as f64)))
@@ -219,7 +219,7 @@ impl<'a> Diagnosis<'a> {
 
     /// What partition refinement (deconstructing overhead, equation 9) suggests for a phase that
     /// deals out work at run time, if it agrees that parts should be larger, or smaller.
-    fn refined(&self, phase: &PhaseRun, larger: bool) -> String {
+    fn refined(&self, phase: &Phase, larger: bool) -> String {
         let account = self.account_of(phase);
         let all = account.total();
         let (scheduling, imbalance) = (account.scheduling, account.barrier + account.unoccupied);
@@ -345,11 +345,11 @@ fn finding(cause: &str, place: String, share: f64, text: String, advice: &str) -
 }
 
 /// How large the pieces are that a phase gave out at run time, in words.
-fn pieces(phase: &PhaseRun) -> String {
+fn pieces(phase: &Phase) -> String {
     if phase.pieces == 0 {
         return String::new();
     }
-    let each = |state: State| time(phase.times[state as usize] / phase.pieces);
+    let each = |state: State| time(phase.times.of(state) / phase.pieces);
     format!(
         "; {} tasks or parts of loops there, of {} on average, took {} each to hand out",
         count(phase.pieces),

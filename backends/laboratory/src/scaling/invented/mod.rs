@@ -5,9 +5,9 @@ mod inflation;
 mod tasks;
 mod waits;
 
-use contech_observation::State;
+use contech_observation::{State, Times, Wait};
 
-use super::measurement::{Measurement, PhaseRun, PlaceName, Point, Run, StateTimes, WaitRun};
+use super::measurement::{Measurement, Phase, PlaceName, Point, Run};
 use super::{Blocking, Estimate, Report, analyse};
 
 /// The unit of times.
@@ -32,7 +32,7 @@ struct Shape {
 }
 
 fn run(p: u32, shape: &Shape) -> Run {
-    let mut times = StateTimes::default();
+    let mut times = Times::default();
     let parts = [
         (State::Running, shape.running),
         (State::Scheduling, shape.scheduling),
@@ -44,28 +44,27 @@ fn run(p: u32, shape: &Shape) -> Run {
     ];
     let mut waits = Vec::new();
     for (state, ns) in parts {
-        times[state as usize] = ns * MS;
+        times.0[state as usize] = ns * MS;
         let count = if state == State::Barrier { shape.barriers * u64::from(p) } else { 10 };
         if ns > 0 && !matches!(state, State::Running | State::Scheduling) {
-            waits.push(WaitRun { place: 1, state: state.name().to_owned(), count, ns: ns * MS });
+            waits.push(Wait { place: 1, state, count, ns: ns * MS });
         }
     }
-    let phase = PhaseRun {
+    let phase = Phase {
         place: 0,
         count: 1,
         wall_ns: shape.phase * MS,
         threads: p,
         times,
         slowest_ns: shape.running * MS / u64::from(p),
-        ..PhaseRun::default()
+        ..Phase::default()
     };
     let mut all = times;
-    all[State::Running as usize] += shape.serial * MS;
-    let on =
-        all[State::Running as usize] + all[State::Scheduling as usize] + all[State::Spin as usize];
+    all.0[State::Running as usize] += shape.serial * MS;
+    let on = [State::Running, State::Scheduling, State::Spin].map(|state| all.of(state));
     Run {
         t_ns: (shape.serial + shape.phase) * MS,
-        cpu_ns: on,
+        cpu_ns: on.iter().sum(),
         locks: 0,
         lanes: p,
         times: all,

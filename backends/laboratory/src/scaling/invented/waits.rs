@@ -31,7 +31,7 @@ fn a_region_of_one_thread_is_serial_code() {
         let phase = &mut run.phases[0];
         // One thread does half of the work.
         (phase.threads, phase.wall_ns) = (1, 480 * MS);
-        phase.times[State::Running as usize] = 480 * MS;
+        phase.times.0[State::Running as usize] = 480 * MS;
         run.times = phase.times;
     });
     assert_eq!(first(&report).0, "serialization");

@@ -1,8 +1,8 @@
 //! The activity graph (deconstructing overhead, section III): what each lane did over time.
 
-use contech_observation::State;
+use contech_observation::{State, Times};
 
-use crate::scaling::measurement::{Activity, StateTimes};
+use crate::scaling::measurement::Activity;
 use crate::scaling::report::Report;
 use crate::view::chart::{ActivityRow, ActivityState};
 use crate::view::units::plural;
@@ -32,12 +32,12 @@ impl Report {
 
 fn chart(threads: u32, activity: &Activity) -> Chart {
     let lanes = activity.lanes.iter().take(LANES).enumerate();
-    let row = |(at, bins): (usize, &Vec<StateTimes>)| ActivityRow {
+    let row = |(at, bins): (usize, &Vec<Times>)| ActivityRow {
         name: format!("{at}"),
         states: State::ALL
             .into_iter()
             .filter_map(|state| {
-                let times = bins.iter().map(|bin| bin[state as usize]);
+                let times = bins.iter().map(|bin| bin.of(state));
                 ActivityState::of(state.name(), times, activity.bin_ns)
             })
             .collect(),

@@ -9,8 +9,6 @@
 /// | `[caller in BLOCK OFFSET]` | stores that address in the calling thread's block |
 /// | `[before]` | calls the function with the first argument and the caller's stack pointer, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
 /// | `[keeping]` | calls the function, with every general register as it was afterwards |
-/// | `[through]` | jumps to where the static that is named points |
-/// | `[counted BLOCK OFFSET, SLOW]` | counts down a word of the calling thread's block and does the same; where the word was zero, jumps to the function SLOW |
 /// | `[elsewhere]` | jumps to the symbol of another library |
 #[macro_export]
 macro_rules! exports {
@@ -74,17 +72,6 @@ macro_rules! exports {
             ".cfi_def_cfa rsp, 8",
             "ret";
             target = sym $target);
-    };
-    (@ $name:ident [through] $real:path) => {
-        $crate::exports!(# $name "jmp qword ptr [rip + {real}]"; real = sym $real);
-    };
-    (@ $name:ident [counted $block:ident $offset:expr, $slow:path] $real:path) => {
-        $crate::exports!(# $name
-            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
-            "sub dword ptr fs:[rax + {left}], 1",
-            "jb {slow}",
-            "jmp qword ptr [rip + {real}]";
-            left = const $offset, slow = sym $slow, real = sym $real);
     };
     (@ $name:ident [elsewhere] $target:ident) => {
         $crate::exports!(# $name concat!("jmp ", stringify!($target), "@PLT"););
