@@ -1,33 +1,24 @@
 //! One run of a command under the observer.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::hash::Hasher as _;
-use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use contech_observation::Observation;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::{NamedTempFile, TempDir};
 
 use super::observer;
 
-/// Bytes at the end that are kept for messages.
-const KEPT: usize = 2000;
-/// Bytes at the beginning that are kept to show a difference.
-const SHOWN: usize = 64 << 10;
-/// The most bytes that the kernel keeps in a pipe. Of the bytes read after the program's end, only
-/// so many can be from before it.
-const PIPE: usize = 1 << 20;
+/// Bytes at the end of what a program that failed said that are shown.
+const SHOWN: usize = 2000;
 
 /// Whether a signal asked to end.
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -41,16 +32,18 @@ pub(super) fn take_signals() -> Result<()> {
     Ok(())
 }
 
-/// What came through a pipe, as far as comparisons and messages need it: outputs may be large.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a program printed until it ended: in a file, because it may be large. A process that the
+/// program left behind may go on printing.
+#[derive(Debug)]
 pub(super) struct Output {
-    /// Number of all bytes.
+    file: NamedTempFile,
     bytes: u64,
-    /// Hash of all bytes.
-    hash: u64,
-    /// The first bytes, and the last ones.
-    pub(super) start: Vec<u8>,
-    end: Vec<u8>,
+}
+
+impl Output {
+    pub(super) fn read(&self) -> io::Result<impl BufRead> {
+        Ok(BufReader::new(self.file.reopen()?.take(self.bytes)))
+    }
 }
 
 /// A command as text.
@@ -75,7 +68,7 @@ pub fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
 #[derive(Debug)]
 pub(super) struct Runner {
     library: PathBuf,
-    folder: tempfile::TempDir,
+    folder: TempDir,
     timeout: Duration,
     /// The exit status of a run that succeeded.
     status: u8,
@@ -102,23 +95,23 @@ impl Runner {
         let file = self.folder.path().join("observation");
         let _ = std::fs::remove_file(&file);
         let (program, arguments) = command.split_first().context("name a program to run")?;
-        let mut command = self.command(program, &file);
-        command.args(arguments).env("OMP_NUM_THREADS", threads.to_string());
-        let mut child =
-            command.spawn().map_err(|error| cannot_start(&program.to_string_lossy(), error))?;
-        let ended = AtomicBool::new(false);
-        let (out, err) = (child.stdout.take(), child.stderr.take());
-        let pipes = [out.map(OwnedFd::from), err.map(OwnedFd::from)];
-        let (status, [output, said]) = thread::scope(|scope| {
-            let ended = &ended;
-            let pipes = pipes.map(|pipe| scope.spawn(move || Some(read(pipe?.into(), ended))));
-            let status = self.wait(&mut child, &name);
-            ended.store(true, Ordering::Release);
-            (status, pipes.map(|pipe| pipe.join().ok().flatten().unwrap_or_default()))
-        });
-        let status = status?;
+        let printed =
+            || NamedTempFile::new_in(&self.folder).context("cannot make a temporary file");
+        let (printed, said) = (printed()?, printed()?);
+        let mut child = self
+            .command(program, &file)
+            .args(arguments)
+            .env("OMP_NUM_THREADS", threads.to_string())
+            .stdout(printed.reopen()?)
+            .stderr(said.reopen()?)
+            .spawn()
+            .map_err(|error| cannot_start(&program.to_string_lossy(), error))?;
+        let status = self.wait(&mut child, &name)?;
+        let output = Output { bytes: printed.as_file().metadata()?.len(), file: printed };
         if status.code() != Some(self.status.into()) {
-            bail!("{}", failure(&name, status, &String::from_utf8_lossy(&said.end)));
+            let said = std::fs::read(said.path()).unwrap_or_default();
+            let end = &said[said.len().saturating_sub(SHOWN)..];
+            bail!("{}", failure(&name, status, &String::from_utf8_lossy(end)));
         }
         Ok((observer::read(&file, &name)?, output))
     }
@@ -134,8 +127,6 @@ impl Runner {
             .env("LD_PRELOAD", preload)
             .env("CONTECH_OBSERVE", file)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
             // The program gets its own process group, so that the processes it starts can be ended
             // with it.
             .process_group(0);
@@ -153,7 +144,7 @@ impl Runner {
             {
                 return Ok(status);
             }
-            let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+            let interrupted = INTERRUPTED.load(Relaxed);
             if interrupted || begin.elapsed() > self.timeout {
                 end(child);
                 if interrupted {
@@ -196,41 +187,4 @@ fn failure(name: &str, status: ExitStatus, said: &str) -> String {
     let said = said.trim();
     let begin = format!("{name} {how}; a program that fails is not measured{unless}");
     if said.is_empty() { begin } else { format!("{begin}. It said:\n{said}") }
-}
-
-/// Reads a pipe to its end. Once the program has `ended`, no more data is awaited, because a
-/// process that the program left behind may keep the pipe open.
-fn read(mut pipe: File, ended: &AtomicBool) -> Output {
-    let mut hasher = rustc_hash::FxHasher::default();
-    let mut output = Output::default();
-    let mut buffer = vec![0; 64 << 10];
-    let mut left = PIPE;
-    while left > 0 {
-        // The flag is read before the pipe: if it is set, everything that the program wrote before
-        // its end is in the pipe.
-        let last = ended.load(Ordering::Acquire);
-        let pause = Timespec { tv_sec: 0, tv_nsec: if last { 0 } else { 100_000_000 } };
-        match poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&pause)) {
-            Ok(0) if last => break,
-            Ok(0) | Err(Errno::INTR) => continue,
-            Ok(_) => {}
-            Err(_) => break,
-        }
-        let count = match pipe.read(&mut buffer) {
-            Ok(count @ 1..) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            _ => break,
-        };
-        left -= if last { count.min(left) } else { 0 };
-        let bytes = &buffer[..count];
-        // Bytes are hashed one by one, because the number of bytes of a read depends on timing.
-        bytes.iter().for_each(|byte| hasher.write_u8(*byte));
-        output.bytes += bytes.len() as u64;
-        let room = SHOWN.saturating_sub(output.start.len()).min(bytes.len());
-        output.start.extend(&bytes[..room]);
-        output.end.extend(bytes);
-        output.end.drain(..output.end.len().saturating_sub(KEPT));
-    }
-    output.hash = hasher.finish();
-    output
 }
