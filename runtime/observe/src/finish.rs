@@ -1,7 +1,5 @@
 //! Writes the observation once, at the end of the process.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
@@ -10,10 +8,7 @@ use contech_interpose::mask::{Blocked, Uncancellable};
 use contech_interpose::memory::Errno;
 use contech_interpose::{notice, whole};
 
-use crate::collect;
-
-/// The file to write the observation to, if anything is observed.
-pub(crate) static FILE: OnceLock<PathBuf> = OnceLock::new();
+use crate::{FILE, collect};
 
 const OBSERVING: u8 = 0;
 const WRITING: u8 = 1;

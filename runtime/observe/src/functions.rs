@@ -8,9 +8,9 @@ use contech_interpose::{exports, for_each_function};
 use contech_observation::State;
 use libc::timespec;
 
+use crate::Observed;
 use crate::locks::sampled;
 use crate::real::{Ptr, Time, real};
-use crate::threads::Observed;
 use crate::waits::wait;
 
 /// Exports each observed function as a hook that passes the call on and notes that the thread

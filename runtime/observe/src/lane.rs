@@ -281,17 +281,18 @@ impl Lane {
                 return;
             }
             copy(&self.times, &self.ends[over]);
-            self.over.store(over + 1, Relaxed);
             if over + 1 == BINS {
-                self.widen();
+                self.widen(BINS);
+            } else {
+                self.over.store(over + 1, Relaxed);
             }
         }
     }
 
-    /// Merges every two bins into one.
+    /// Merges every two of so many bins into one.
     #[cold]
-    fn widen(&self) {
-        let pairs = self.over.load(Relaxed) / 2;
+    fn widen(&self, over: usize) {
+        let pairs = over / 2;
         for pair in 0..pairs {
             copy(&self.ends[2 * pair + 1], &self.ends[pair]);
         }
@@ -432,12 +433,12 @@ impl Lane {
     /// Ticks by state, in all and in each bin of so many ticks, of a lane that nobody writes.
     pub(crate) fn line(&self, shift: u32) -> (Times, Vec<Times>) {
         while self.shift() < shift {
-            self.widen();
+            self.widen(self.over.load(Relaxed));
         }
         let (all, mut before) = (load(&self.times), Times::default());
         let ends = self.ends[..self.over.load(Relaxed)].iter().map(load).chain([all]);
         let bins = ends.map(|end| {
-            let bin = std::array::from_fn(|state| end.0[state] - before.0[state]);
+            let bin = std::array::from_fn(|state| end.0[state].saturating_sub(before.0[state]));
             before = end;
             Times(bin)
         });

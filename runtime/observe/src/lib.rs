@@ -33,7 +33,16 @@ mod threads;
 mod tls;
 mod waits;
 
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
 use contech_interpose::heap::Heap;
+
+/// The file to write the observation to, if anything is observed.
+pub(crate) static FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// The observer as what listens to a process: to its life, its threads and its OpenMP.
+pub(crate) struct Observed;
 
 /// The observer's own heap: the observation may be written while the program is inside its
 /// allocator.

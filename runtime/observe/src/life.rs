@@ -5,10 +5,7 @@ use std::ffi::c_long;
 
 use contech_interpose::life::{End, Fatal, Life};
 
-use crate::{finish, threads, tls, waits};
-
-/// The observer's part in the life of the process.
-pub(crate) struct Observed;
+use crate::{Observed, finish, threads, tls, waits};
 
 contech_interpose::life!(Observed);
 

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use contech_interpose::life;
 
-use crate::life::Observed;
-use crate::{clock, finish, lanes, tls};
+use crate::{Observed, clock, lanes, tls};
 
 /// Variable that names the file of the observation.
 const FILE: &str = "CONTECH_OBSERVE";
@@ -32,7 +31,7 @@ fn begin() {
     // The path must be absolute, because the program may change its working directory.
     let file = std::path::absolute(&file).unwrap_or_else(|_| PathBuf::from(&file));
     restore_environment();
-    if finish::FILE.set(file).is_err() || !lanes::start() {
+    if crate::FILE.set(file).is_err() || !lanes::start() {
         return;
     }
     clock::start();

@@ -14,7 +14,7 @@ use crate::lane::Lane;
 use crate::phase::{self, Running};
 use crate::real::{Ptr, real};
 use crate::waits::wait;
-use crate::{clock, lanes, places, tls};
+use crate::{Observed, clock, lanes, places, tls};
 
 /// The threads of the program that were created and not joined yet, and the phase that they are.
 struct Fork {
@@ -49,9 +49,6 @@ pub(crate) fn end(lane: &'static Lane) {
     phase::thread_ends(lane, clock::now());
     lanes::give_back(lane);
 }
-
-/// The observer's part in the functions that create and join threads.
-pub(crate) struct Observed;
 
 impl Threads for Observed {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {

@@ -13,20 +13,18 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_interpose::exports;
 use contech_interpose::ompt::{Lookup, SetCallback, Tool, ask, event};
 
-use crate::{clock, finish, places, tls};
+use crate::{FILE, Observed, clock, places, tls};
 
 /// The OpenMP library's name, as the library gives it.
 static NAME: OnceLock<String> = OnceLock::new();
 /// Whether libomp tells the observer what the program does.
 static LISTENS: AtomicBool = AtomicBool::new(false);
 
-struct Observed;
-
 exports!(@ ompt_start_tool [] contech_interpose::ompt::start_tool::<Observed>);
 
 impl Tool for Observed {
     fn wants(runtime: &CStr) -> bool {
-        let observes = finish::FILE.get().is_some();
+        let observes = FILE.get().is_some();
         if observes {
             let _ = NAME.set(runtime.to_string_lossy().into_owned());
         }
