@@ -22,11 +22,6 @@ const FIXED: u64 = 0x40_0000;
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) names: Vec<PlaceName>,
-    /// Index in `names`, by the module's path and the offset.
-    known: HashMap<(String, u64), usize>,
-    /// Index in `names`, by name. Equal names are one place, because a module may have been loaded
-    /// elsewhere in another run, and a line may wait at two addresses.
-    same: HashMap<PlaceName, usize>,
     files: HashMap<String, Option<Module>>,
 }
 
@@ -43,18 +38,14 @@ impl Places {
     /// The index of a place in one of `modules`.
     pub(super) fn index(&mut self, modules: &[String], place: &Place) -> usize {
         let path = place.module.and_then(|module| modules.get(module as usize));
-        let key = (path.cloned().unwrap_or_default(), place.offset);
-        if let Some(index) = self.known.get(&key) {
-            return *index;
-        }
-        let name = self.name(&key.0, place);
-        let next = self.names.len();
-        let index = *self.same.entry(name.clone()).or_insert(next);
-        if index == next {
+        let name = self.name(path.map_or("", String::as_str), place);
+        // Equal names are one place, because a module may have been loaded elsewhere in another run,
+        // and a line may wait at two addresses.
+        let known = self.names.iter().position(|known| *known == name);
+        known.unwrap_or_else(|| {
             self.names.push(name);
-        }
-        self.known.insert(key, index);
-        index
+            self.names.len() - 1
+        })
     }
 
     fn name(&mut self, path: &str, place: &Place) -> PlaceName {

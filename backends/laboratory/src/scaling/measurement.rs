@@ -71,7 +71,7 @@ pub struct Activity {
 }
 
 /// A place in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceName {
     /// Function; may be empty.
     pub function: String,

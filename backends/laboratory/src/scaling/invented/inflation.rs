@@ -8,7 +8,7 @@ fn a_memory_wall_is_inflation_that_flattens() {
     // memory.
     let report = diagnose(960, &POWERS, |p| {
         let phase = (960 / u64::from(p)).max(240);
-        Shape { phase, running: phase * u64::from(p), ..Shape::default() }
+        shape(phase, &[(Running, phase * u64::from(p))])
     });
     assert_eq!(first(&report), ("inflation", "sweep (prog.c:12)"));
     let text = text(&report);
@@ -21,7 +21,7 @@ fn remote_memory_from_ten_processors_on_is_inflation_at_ten() {
     let chips = [1, 5, 10, 20, 40];
     let report = diagnose(1200, &chips, |p| {
         let work = if p > 10 { 1800 } else { 1200 };
-        Shape { phase: work / u64::from(p), running: work, ..Shape::default() }
+        shape(work / u64::from(p), &[(Running, work)])
     });
     let inflation: Vec<f64> = report.points.iter().map(|point| point.inflation).collect();
     assert_eq!(inflation[..3], [0.0; 3]);
@@ -34,7 +34,7 @@ fn lines_that_travel_slope_down() {
     let report = diagnose(960, &POWERS, |p| {
         let p = u64::from(p);
         let phase = if p == 1 { 960 } else { 960 + 40 * p };
-        Shape { phase, running: phase * p, ..Shape::default() }
+        shape(phase, &[(Running, phase * p)])
     });
     assert_eq!(first(&report).0, "contention");
     let text = text(&report);
@@ -53,7 +53,7 @@ fn more_work_than_the_baseline_is_overhead() {
 fn time_without_a_processor_is_not_called_inflation() {
     let mut report = diagnose(960, &POWERS, |p| {
         let running = if p == 1 { 960 } else { 1920 };
-        Shape { phase: running / u64::from(p), running, ..Shape::default() }
+        shape(running / u64::from(p), &[(Running, running)])
     });
     for point in &mut report.measurement.points {
         point.runs.iter_mut().for_each(|run| run.cpu_ns = 960 * MS);
@@ -65,7 +65,7 @@ fn time_without_a_processor_is_not_called_inflation() {
 fn less_work_in_parallel_is_superlinear_and_explained() {
     let report = diagnose(960, &[1, 2, 4], |p| {
         let running = if p == 1 { 960 } else { 600 };
-        Shape { phase: running / u64::from(p), running, ..Shape::default() }
+        shape(running / u64::from(p), &[(Running, running)])
     });
     assert_eq!(first(&report).0, "superlinear");
     assert!(report.points[2].factors.superlinear());

@@ -5,7 +5,10 @@ mod inflation;
 mod tasks;
 mod waits;
 
-use contech_observation::{State, Times, Wait};
+use contech_observation::State::{
+    self, Barrier, Condition, Lock, Message, Running, Scheduling, Spin,
+};
+use contech_observation::{Times, Wait};
 
 use super::measurement::{Measurement, Phase, PlaceName, Point, Run};
 use super::{Blocking, Estimate, Report, analyse};
@@ -13,63 +16,52 @@ use super::{Blocking, Estimate, Report, analyse};
 /// The unit of times.
 const MS: u64 = 1_000_000;
 
-/// A program of one parallel phase on `p` processors.
+/// A program of one parallel phase, in ms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
     /// Time before the phase, in which one processor runs.
     serial: u64,
     /// Duration of the phase.
     phase: u64,
-    /// Running time of all threads within the phase.
-    running: u64,
-    scheduling: u64,
-    lock: u64,
-    spin: u64,
-    barrier: u64,
+    /// Time of all threads within the phase.
+    times: Times,
+    /// Barriers of each thread.
     barriers: u64,
-    condition: u64,
-    message: u64,
+}
+
+/// A phase of that duration, with the time of all threads by state.
+fn shape(phase: u64, times: &[(State, u64)]) -> Shape {
+    let mut shape = Shape { phase, ..Shape::default() };
+    times.iter().for_each(|(state, ms)| shape.times.0[*state as usize] = *ms);
+    shape
 }
 
 fn run(p: u32, shape: &Shape) -> Run {
-    let mut times = Times::default();
-    let parts = [
-        (State::Running, shape.running),
-        (State::Scheduling, shape.scheduling),
-        (State::Lock, shape.lock),
-        (State::Spin, shape.spin),
-        (State::Barrier, shape.barrier),
-        (State::Condition, shape.condition),
-        (State::Message, shape.message),
-    ];
-    let mut waits = Vec::new();
-    for (state, ns) in parts {
-        times.0[state as usize] = ns * MS;
-        let count = if state == State::Barrier { shape.barriers * u64::from(p) } else { 10 };
-        if ns > 0 && !matches!(state, State::Running | State::Scheduling) {
-            waits.push(Wait { place: 1, state, count, ns: ns * MS });
-        }
-    }
+    let times = Times(shape.times.0.map(|ms| ms * MS));
+    let waits = State::ALL.into_iter().filter_map(|state| {
+        let count = if state == Barrier { shape.barriers * u64::from(p) } else { 10 };
+        let waits = times.of(state) > 0 && !matches!(state, Running | Scheduling);
+        waits.then(|| Wait { place: 1, state, count, ns: times.of(state) })
+    });
     let phase = Phase {
         place: 0,
         count: 1,
         wall_ns: shape.phase * MS,
         threads: p,
         times,
-        slowest_ns: shape.running * MS / u64::from(p),
+        slowest_ns: times.of(Running) / u64::from(p),
         ..Phase::default()
     };
     let mut all = times;
-    all.0[State::Running as usize] += shape.serial * MS;
-    let on = [State::Running, State::Scheduling, State::Spin].map(|state| all.of(state));
+    all.0[Running as usize] += shape.serial * MS;
     Run {
         t_ns: (shape.serial + shape.phase) * MS,
-        cpu_ns: on.iter().sum(),
+        cpu_ns: [Running, Scheduling, Spin].map(|state| all.of(state)).iter().sum(),
         locks: 0,
         lanes: p,
         times: all,
         phases: vec![phase],
-        waits,
+        waits: waits.collect(),
     }
 }
 
@@ -118,7 +110,7 @@ const POWERS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// A program that scales: 960 ms of work, dealt out equally.
 fn perfect(p: u32) -> Shape {
-    Shape { phase: 960 / u64::from(p), running: 960, ..Shape::default() }
+    shape(960 / u64::from(p), &[(Running, 960)])
 }
 
 fn first(report: &Report) -> (&str, &str) {

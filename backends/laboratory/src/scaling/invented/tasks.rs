@@ -4,12 +4,8 @@ use super::*;
 
 #[test]
 fn small_tasks_are_scheduling() {
-    let report = diagnose(960, &POWERS, |p| Shape {
-        phase: 1920 / u64::from(p),
-        running: 960,
-        scheduling: 960,
-        ..Shape::default()
-    });
+    let times = [(Running, 960), (Scheduling, 960)];
+    let report = diagnose(960, &POWERS, |p| shape(1920 / u64::from(p), &times));
     assert_eq!(first(&report).0, "scheduling");
     assert!((report.points[5].factors.distribution.scheduling - 0.5).abs() < 1e-9);
 }
@@ -18,14 +14,11 @@ fn small_tasks_are_scheduling() {
 /// time.
 fn starving(scheduling: u64, running: u64) -> Report {
     let report = diagnose(600, &[1, 2], |p| match p {
-        1 => Shape { phase: 600, running: 600, ..Shape::default() },
-        _ => Shape {
-            phase: 600,
-            running,
-            scheduling,
-            barrier: 1200 - running - scheduling,
-            ..Shape::default()
-        },
+        1 => shape(600, &[(Running, 600)]),
+        _ => {
+            let barrier = 1200 - running - scheduling;
+            shape(600, &[(Running, running), (Scheduling, scheduling), (Barrier, barrier)])
+        }
     });
     changed(report, 1, |run| run.phases[0].dynamic = true)
 }
@@ -53,11 +46,7 @@ fn how_small_tasks_are_is_said() {
 /// Tasks that cost a fourth of the sequential program's time on one processor; the elision takes
 /// `elision` ms.
 fn with_elision(elision: u64) -> Report {
-    let mut report = diagnose(960, &[1, 2], |p| Shape {
-        phase: 1200 / u64::from(p),
-        running: 1200,
-        ..Shape::default()
-    });
+    let mut report = diagnose(960, &[1, 2], |p| shape(1200 / u64::from(p), &[(Running, 1200)]));
     report.measurement.elision_runs = vec![Run { t_ns: elision * MS, ..Run::default() }];
     analysed(report.measurement)
 }
