@@ -1,19 +1,17 @@
 //! Writes the observation once, at the end of the process.
 
-use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
 use contech_interpose::life::is_at_home;
+use contech_interpose::lock::{Mutex, try_lock};
 use contech_interpose::mask::{Blocked, Uncancellable};
 use contech_interpose::memory::Errno;
 use contech_interpose::{notice, whole};
 
 use crate::{FILE, collect};
 
-const OBSERVING: u8 = 0;
-const WRITING: u8 = 1;
-const WRITTEN: u8 = 2;
-static STATE: AtomicU8 = AtomicU8::new(OBSERVING);
+/// Whether the observation is written, or cannot be.
+static WRITTEN: Mutex<bool> = Mutex::new(false);
 /// How long a thread that ends the process waits for another thread that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -25,13 +23,15 @@ pub(crate) fn finish() {
     let _errno = Errno::save();
     let _uncancellable = Uncancellable::new();
     let _blocked = Blocked::new();
-    if let Err(state) = STATE.compare_exchange(OBSERVING, WRITING, AcqRel, Acquire) {
-        let since = Instant::now();
-        while state == WRITING && STATE.load(Acquire) == WRITING && since.elapsed() < PATIENCE {
-            std::thread::yield_now();
+    let since = Instant::now();
+    let mut done = loop {
+        match try_lock(&WRITTEN) {
+            Some(done) if *done => return,
+            Some(done) => break done,
+            None if since.elapsed() > PATIENCE => return,
+            None => std::thread::yield_now(),
         }
-        return;
-    }
+    };
     let written = std::panic::catch_unwind(|| {
         let bytes = serde_json::to_vec(&collect::observation())?;
         whole::replace(file, &bytes)
@@ -46,5 +46,5 @@ pub(crate) fn finish() {
             "the observer failed: no observation is written (this is a bug of contech's)",
         ),
     }
-    STATE.store(WRITTEN, Release);
+    *done = true;
 }

@@ -87,7 +87,7 @@ impl Running {
 
     /// Ends the phase, or drops it without counting it.
     pub(crate) fn end(self, now: u64, counts: bool) {
-        lock(&PHASES).end(self, now, counts);
+        lock(&PHASES).end(self.number() - 1, now, counts);
     }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn mark(name: &str) {
 pub(crate) fn unmark(now: u64) {
     let mut phases = lock(&PHASES);
     if let Some(marked) = phases.marked.take() {
-        phases.end(marked, now, true);
+        phases.end(marked.number() - 1, now, true);
     }
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn end_all(now: u64) -> Option<MutexGuard<'static, Phases>> {
     });
     let mut phases = tries?;
     for slot in 0..SLOTS {
-        phases.end_slot(slot, now, true);
+        phases.end(slot, now, true);
     }
     Some(phases)
 }
@@ -182,12 +182,9 @@ impl Phases {
         Some(Running(word | (slot as u64 + 1)))
     }
 
-    fn end(&mut self, phase: Running, now: u64, counts: bool) {
-        self.end_slot(phase.number() - 1, now, counts);
-    }
-
-    /// Removes all threads that still take part, and adds the phase to its place's sums.
-    fn end_slot(&mut self, slot: usize, now: u64, counts: bool) {
+    /// Ends the phase of a slot, if there is one: removes all threads that still take part, and adds
+    /// the phase to its place's sums.
+    fn end(&mut self, slot: usize, now: u64, counts: bool) {
         let Some(model) = self.going_on[slot].as_ref().map(|phase| phase.sums.model) else {
             return;
         };
