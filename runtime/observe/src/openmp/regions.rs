@@ -119,8 +119,22 @@ pub(super) unsafe extern "C" fn sync_region(
     place: Code,
 ) {
     // At a taskgroup this event is the begin of the body.
-    if !matches!(kind, REGION_REDUCTION | REGION_TASKGROUP) {
-        waits(kind, endpoint, place.addr());
+    if matches!(kind, REGION_REDUCTION | REGION_TASKGROUP) {
+        return;
+    }
+    let Some((lane, now)) = running() else { return };
+    if endpoint == END {
+        pop_wait(lane, now);
+        return;
+    }
+    // Workers do not know where their region ends, so the place where it began is used.
+    let region = || region(lane).map_or(0, Running::place);
+    let place = if place.is_null() { region() } else { place.addr() };
+    if kind == REGION_TASKWAIT {
+        push_join(lane, place, now);
+    } else {
+        push(lane, Kind::Wait, place, State::Barrier, || now);
+        lane.sites.add(place, State::Barrier, 1, 0);
     }
 }
 
@@ -139,23 +153,6 @@ fn group(caller: usize, call: impl FnOnce()) {
     call();
     if let Some((lane, now)) = running() {
         pop_wait(lane, now);
-    }
-}
-
-fn waits(kind: c_int, endpoint: c_int, place: usize) {
-    let Some((lane, now)) = running() else { return };
-    if endpoint == END {
-        pop_wait(lane, now);
-        return;
-    }
-    // Workers do not know where their region ends, so the place where it began is used.
-    let region = || region(lane).map_or(0, Running::place);
-    let place = if place == 0 { region() } else { place };
-    if kind == REGION_TASKWAIT {
-        push_join(lane, place, now);
-    } else {
-        push(lane, Kind::Wait, place, State::Barrier, || now);
-        lane.sites.add(place, State::Barrier, 1, 0);
     }
 }
 
