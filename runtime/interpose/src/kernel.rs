@@ -72,7 +72,7 @@ pub fn sleeps() -> u64 {
 }
 
 /// What the kernel counts of the calling thread.
-fn usage() -> libc::rusage {
+pub(crate) fn usage() -> libc::rusage {
     const THREAD: usize = libc::RUSAGE_THREAD as usize;
     // SAFETY: all zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

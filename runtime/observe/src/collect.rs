@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_interpose::kernel;
+use contech_interpose::clock::nanoseconds;
 use contech_interpose::objects::{about, executable};
 use contech_observation::{Lane, Model, Observation, Phase, Place, Run, State, Times, Wait};
 
@@ -89,7 +89,7 @@ pub(crate) fn observation() -> Observation {
     let (waits, lost) = waits(&mut modules, &scale);
     let run = Run {
         t_ns: scale.ns(end.saturating_sub(clock::zero())),
-        cpu_ns: kernel::nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID),
+        cpu_ns: nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID),
         locks: used().map(|lane| lane.locks.load(Relaxed)).sum(),
         lanes: u32::try_from(lanes.len()).unwrap_or(u32::MAX),
         times,

@@ -139,8 +139,8 @@ pub(super) unsafe extern "C" fn sync_region(
 }
 
 in_front_of! {
-    __kmpc_end_taskgroup [caller 2] (at: Ptr, thread: c_int; caller) => |call| group(caller, call);
-    GOMP_taskgroup_end [caller 0] (; caller) => |call| group(caller, call);
+    __kmpc_end_taskgroup [after at thread] (at: Ptr, thread: c_int; caller) => |call| group(caller, call);
+    GOMP_taskgroup_end [after] (; caller) => |call| group(caller, call);
 }
 
 /// Waits for the tasks of a group. libomp would tell that only with all barriers and waits for
