@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_tick_is_the_count_nearest_to_its_chunk_among_those_there_are() {
-        let last = u64::MAX & !(WRAP - 1);
+        let last = !(WRAP - 1);
         for (ticks, near, full) in [
             (5, 7, 5),
             (5, WRAP - 1, WRAP + 5),
