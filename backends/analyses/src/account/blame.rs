@@ -8,12 +8,13 @@
 //! a parallel phase, as the largest share of the work. Who comes last because of waits of its own
 //! has no larger share of the work: the others wait for what it waited for.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
-use super::charges::Charges;
-use super::group::{Group, Key, STRETCHES, When};
+use super::group::{Group, Key, STRETCHES, When, key};
 use super::replay::Watch;
-use super::strands::Strands;
+use super::strands::{Strands, end};
 use super::wait::{Kind, Wait};
 
 /// A charge of less than this, ns, is that of a small piece of work.
@@ -36,8 +37,8 @@ pub(super) struct Blame {
     /// Processor time in which contexts ran, ns.
     pub(super) used: f64,
     pub(super) groups: Vec<Group>,
-    /// What each strand is charged with.
-    pub(super) charges: Charges,
+    /// The idle processor time, ns, that each strand is to blame for, by strand and group.
+    pub(super) charges: BTreeMap<(usize, u32), f64>,
 }
 
 /// What a context does.
@@ -96,23 +97,29 @@ pub(super) struct Sweep<'s> {
     /// Number of contexts that wait for the end of others.
     joining: u32,
     groups: FxHashMap<Key, u32>,
-    /// Idle processor time of this phase that no wait accounts for, by strand; the length of the
-    /// phase; how long more than one context ran in it.
-    phase: Vec<(usize, f64)>,
-    phase_when: When,
-    phase_ns: f64,
-    together_ns: f64,
+    phase: Phase,
     /// For how long at least one context has run.
     busy_ns: f64,
-    /// For how long the contexts that ended in this phase were kept from their work, ns, and how
-    /// many they are.
+    /// What is known of chains of waits at this moment, by context.
+    roots: FxHashMap<u32, Root>,
+    blame: Blame,
+}
+
+/// A part of the run in which either one context or several are alive.
+#[derive(Debug, Default)]
+struct Phase {
+    /// Idle processor time that no wait accounts for, by strand, and when it was.
+    idle: Vec<(usize, f64)>,
+    when: When,
+    /// Its length, and how long more than one context ran in it.
+    ns: f64,
+    together_ns: f64,
+    /// For how long the contexts that ended in it were kept from their work, ns, and how many they
+    /// are.
     ended: (f64, f64),
     /// The largest number of contexts at one time that did something other than wait for the end of
     /// others.
     most: u32,
-    /// What is known of chains of waits at this moment, by context.
-    roots: FxHashMap<u32, Root>,
-    blame: Blame,
 }
 
 /// The cause of an idle processor's moment.
@@ -177,13 +184,8 @@ impl<'s> Sweep<'s> {
             alive: 0,
             joining: 0,
             groups: FxHashMap::default(),
-            phase: Vec::new(),
-            phase_when: When::default(),
-            phase_ns: 0.0,
-            together_ns: 0.0,
+            phase: Phase::default(),
             busy_ns: 0.0,
-            ended: (0.0, 0.0),
-            most: 0,
             roots: FxHashMap::default(),
             blame: Blame::default(),
         }
@@ -197,10 +199,9 @@ impl<'s> Sweep<'s> {
             }
         }
         self.end_phase();
-        self.blame.charges.settle();
-        for charge in self.blame.charges.all() {
-            if charge.ns < PIECE_NS {
-                self.blame.groups[charge.group as usize].in_pieces += charge.ns;
+        for (&(_, group), &ns) in &self.blame.charges {
+            if ns < PIECE_NS {
+                self.blame.groups[group as usize].in_pieces += ns;
             }
         }
         self.blame
@@ -219,15 +220,15 @@ impl<'s> Sweep<'s> {
     }
 
     fn wait_at(&self, number: u32) -> Option<&'s Wait> {
-        let waits = self.strands.waits.get(number as usize);
-        waits.map(|waits| &waits.wait)
+        self.strands.waits.get(number as usize)
     }
 
     fn group(&mut self, key: Key) -> u32 {
         let groups = &mut self.blame.groups;
         *self.groups.entry(key).or_insert_with(|| {
-            groups.push(Group::new(key));
-            u32::try_from(groups.len() - 1).unwrap_or(u32::MAX)
+            let number = end(groups);
+            groups.push(Group { key, groups: vec![number], ..Group::default() });
+            number
         })
     }
 
@@ -281,31 +282,29 @@ impl<'s> Sweep<'s> {
             if let Doing::Runs(strand) = now.doing
                 && idle > 0.0
             {
-                self.phase.push((strand, idle));
+                self.phase.idle.push((strand, idle));
             }
         }
-        let serial = self.together_ns * SERIAL <= self.phase_ns;
-        let group = self.group(if serial { Key::Serial } else { Key::Imbalance });
+        let phase = std::mem::take(&mut self.phase);
+        let serial = phase.together_ns * SERIAL <= phase.ns;
+        let group = self.group((if serial { Kind::Serial } else { Kind::Share }, 0));
         // The number of processors that had no thread in the whole phase.
-        let fewer = self.processors - f64::from(self.most.max(1));
-        let missing = if serial || fewer <= 0.0 { 0.0 } else { fewer * self.phase_ns };
-        let all: f64 = self.phase.iter().map(|&(_, ns)| ns).sum();
+        let fewer = self.processors - f64::from(phase.most.max(1));
+        let missing = if serial || fewer <= 0.0 { 0.0 } else { fewer * phase.ns };
+        let all: f64 = phase.idle.iter().map(|&(_, ns)| ns).sum();
         let gone = missing.min(all);
         let part = gone / all.max(1.0);
-        for (strand, ns) in std::mem::take(&mut self.phase) {
+        for (strand, ns) in phase.idle {
             let ns = ns * (1.0 - part);
             self.blame.groups[group as usize].ns += ns;
-            self.blame.charges.add(strand, group, ns);
+            *self.blame.charges.entry((strand, group)).or_default() += ns;
         }
-        let when = std::mem::take(&mut self.phase_when);
-        self.blame.groups[group as usize].when.join(&when, 1.0 - part);
+        self.blame.groups[group as usize].when.join(&phase.when, 1.0 - part);
         if gone > 0.0 {
-            let threads = self.group_of(Key::Threads);
+            let threads = self.group_of((Kind::Threads, 0));
             threads.ns += gone;
-            threads.when.join(&when, part);
+            threads.when.join(&phase.when, part);
         }
-        (self.phase_ns, self.together_ns, self.most) = (0.0, 0.0, 0);
-        self.ended = (0.0, 0.0);
     }
 
     /// Whether a context waits for something that keeps it from working. The end of what it has
@@ -344,14 +343,14 @@ impl<'s> Sweep<'s> {
         }
         if !self.running.is_empty() {
             let each = left / self.running.len() as f64;
-            let others = self.ended.0 / f64::max(self.ended.1, 1.0);
+            let others = self.phase.ended.0 / f64::max(self.phase.ended.1, 1.0);
             for place in 0..self.running.len() {
                 let context = self.running[place];
                 let now = self.now(context);
                 let kept = now.kept(others, now.idle_ns, ns) * each;
                 now.idle_ns += ns;
                 now.idle += each - kept;
-                self.phase_when.add(stretch, each - kept);
+                self.phase.when.add(stretch, each - kept);
                 self.lay_on_delays(context, kept, stretch);
             }
             return;
@@ -362,7 +361,7 @@ impl<'s> Sweep<'s> {
             let wait = self.wait(context)?;
             wait.is_outside().then_some(*wait)
         });
-        let group = self.group_of(outside.as_ref().map_or(Key::Starting, Key::of));
+        let group = self.group_of(outside.as_ref().map_or((Kind::Begin, 0), key));
         group.lose(left, stretch);
         if let Some(wait) = outside {
             group.waited(&wait, left);
@@ -387,7 +386,6 @@ impl<'s> Sweep<'s> {
         let Some(&wait) = self.wait(context) else {
             return;
         };
-        let key = Key::of(&wait);
         match self.root(context) {
             Root::Runs(other, by_others) => {
                 let now = &self.contexts[context as usize];
@@ -401,17 +399,17 @@ impl<'s> Sweep<'s> {
                 let creates = self.strands.creators[other as usize] == Some(context);
                 let own = creates && !self.contexts[other as usize].feeds();
                 let id = self.strands.ids[other as usize];
-                let group = self.group(key);
+                let group = self.group(key(&wait));
                 let found = &mut self.blame.groups[group as usize];
                 found.lose(ns, stretch);
-                found.held_by(id, ns);
+                *found.holders.entry(id).or_default() += ns;
                 if own || by_others {
                     found.indirect += ns;
                 }
                 add(&mut self.now(other).charged, group, ns);
             }
             Root::Outside(outside) => {
-                let group = self.group_of(Key::of(&outside));
+                let group = self.group_of(key(&outside));
                 group.lose(ns, stretch);
                 group.waited(&outside, ns);
                 if (wait.kind, outside.kind) == (Kind::Lock, Kind::Outside) {
@@ -420,9 +418,7 @@ impl<'s> Sweep<'s> {
                 }
             }
             Root::Waking => {
-                let group = self.group_of(key);
-                group.lose(ns, stretch);
-                group.late += ns;
+                self.group_of(key(&wait)).lose(ns, stretch);
             }
         }
         self.now(context).blamed += ns;
@@ -511,14 +507,11 @@ impl Watch for Sweep<'_> {
         self.joining -= u32::from(wait.kind == Kind::End);
         let meanwhile = self.busy_ns - self.now(context).busy_ns;
         let blamed = std::mem::take(&mut self.now(context).blamed);
-        let group = self.group(Key::of(&wait));
+        let group = self.group(key(&wait));
         if blamed > 0.0 {
             self.blame.groups[group as usize].waited(&wait, blamed);
         }
-        let other = match doing {
-            Doing::Waits(_, other) => other,
-            _ => None,
-        };
+        let Doing::Waits(_, other) = doing else { return };
         if let Some(other) = other.filter(|_| wait.kind == Kind::Word) {
             self.hand_over(context, other);
         }
@@ -544,11 +537,11 @@ impl Watch for Sweep<'_> {
         self.leave(context);
         let now = &mut self.contexts[context as usize];
         for (group, ns) in now.charged.drain(..) {
-            self.blame.charges.add(strand, group, ns);
+            *self.blame.charges.entry((strand, group)).or_default() += ns;
         }
         let idle = std::mem::take(&mut now.idle);
         if idle > 0.0 {
-            self.phase.push((strand, idle));
+            self.phase.idle.push((strand, idle));
         }
     }
 
@@ -560,7 +553,8 @@ impl Watch for Sweep<'_> {
         let now = self.now(context);
         let delay = now.delay();
         now.meet();
-        self.ended = (self.ended.0 + delay, self.ended.1 + 1.0);
+        let ended = &mut self.phase.ended;
+        *ended = (ended.0 + delay, ended.1 + 1.0);
         if self.alive <= 1 {
             self.end_phase();
         }
@@ -570,7 +564,7 @@ impl Watch for Sweep<'_> {
         let stretch = self.stretch(ns);
         let wait = self.wait(context).copied();
         let lost = ns * self.spinning;
-        let group = self.group_of(Key::Spinning);
+        let group = self.group_of((Kind::Spinning, 0));
         group.lose(lost, stretch);
         if let Some(wait) = wait {
             group.waited(&wait, lost);
@@ -580,10 +574,11 @@ impl Watch for Sweep<'_> {
     }
 
     fn passes(&mut self, ns: f64, idle: f64) {
-        self.most = self.most.max(self.alive.saturating_sub(self.joining));
-        self.phase_ns += ns;
+        let phase = &mut self.phase;
+        phase.most = phase.most.max(self.alive.saturating_sub(self.joining));
+        phase.ns += ns;
         if self.running.len() > 1 {
-            self.together_ns += ns;
+            phase.together_ns += ns;
         }
         if !self.running.is_empty() {
             self.busy_ns += ns;

@@ -11,6 +11,7 @@ const UNEVEN: u64 = 64;
 /// What is made and taken with a condition.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
+    pub(super) condition: u64,
     pub(super) made: u64,
     pub(super) taken: u64,
     /// The least by which what was made was more than what was taken.

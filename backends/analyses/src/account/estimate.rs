@@ -9,6 +9,7 @@ use taskgraph::{BlockId, StaticInfo};
 
 use super::grain::Grain;
 use super::measured::{Code, Kernel};
+use super::sums::{Spent, Sums};
 use super::weights::Weights;
 use super::{Loss, Operations, Report, Row};
 use crate::analysis::source::Place;
@@ -99,29 +100,31 @@ impl Report {
         }
         let memory_use = memory
             .map_or_else(Estimate::default, |memory| allocations(memory, self.measured.as_ref()));
-        let modelled = [
+        let modelled = vec![
             (Loss::Cache, cache),
             (Loss::Sharing, transfers),
             (Loss::Allocation, memory_use),
             (Loss::Scheduling, self.handouts(memory)),
         ];
-        self.lose(info, &modelled);
+        self.lose(info, modelled);
     }
 
     /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic
     /// variables take, which needs no model.
     pub(super) fn estimate_known(&mut self, info: &StaticInfo) {
-        self.lose(info, &[]);
+        self.lose(info, Vec::new());
     }
 
     /// Moves the time of these causes, and of those that need no model.
-    fn lose(&mut self, info: &StaticInfo, found: &[(Loss, Estimate)]) {
+    fn lose(&mut self, info: &StaticInfo, found: Vec<(Loss, Estimate)>) {
         let modelled = |cause: &Loss| found.iter().any(|one| one.0 == *cause);
         let known = KNOWN.into_iter().filter(|cause| !modelled(cause));
         let known: Vec<_> = known.map(|cause| (cause, self.known(cause))).collect();
-        let found: Vec<&(Loss, Estimate)> = found.iter().chain(&known).collect();
+        let found: Vec<(Loss, Estimate)> = found.into_iter().chain(known).collect();
         let costs = found.iter().map(|(_, found)| found.ns + found.needed_ns);
-        let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>() - twice(&found);
+        let twice = one_loss(&found, |of| of.code.as_ref())
+            .map_or(0.0, |(own, lines)| found[own].1.ns.min(found[lines].1.ns));
+        let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>() - twice;
         // What code that was not recorded does is not known to the models.
         let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
         let running = running_ns as f64;
@@ -139,14 +142,14 @@ impl Report {
         };
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
-        let lost = found.iter().map(|(cause, found)| (*cause, found.lost(slow)));
+        let lost = found.into_iter().map(|(cause, found)| (cause, found.lost(slow)));
         let mut lost: Vec<_> = lost.collect();
         join_operations(&mut lost);
         // They may see the same time: what an atomic operation takes is in that of its line.
-        let all: f64 = lost.iter().map(|lost| lost.1.0).sum();
+        let all: f64 = lost.iter().map(|lost| lost.1.ns).sum();
         let possible = (self.useful_ns as f64 / all.max(1.0)).min(1.0);
-        for (cause, (ns, code)) in lost {
-            let ns = whole(possible * ns);
+        for (cause, spent) in lost {
+            let ns = whole(possible * spent.ns);
             if ns == 0 {
                 continue;
             }
@@ -154,7 +157,7 @@ impl Report {
             let row = Row {
                 ns,
                 share: ratio(ns, self.total_ns),
-                code,
+                code: spent.place,
                 callee: match cause {
                     Loss::System => self.measured.as_ref().and_then(|of| of.callee.clone()),
                     _ => None,
@@ -179,40 +182,23 @@ impl Report {
     }
 }
 
-/// What both operations and the lines that they take are said to cost, ns, where they are one loss.
-fn twice(found: &[&(Loss, Estimate)]) -> f64 {
-    let of = |cause: Loss| {
-        let (_, found) = found.iter().find(|one| one.0 == cause)?;
-        let place = found.code.as_ref()?;
-        Some(((place.file.clone(), place.line), found.ns))
-    };
-    match (of(Loss::Locking), of(Loss::Sharing)) {
-        (Some(own), Some(lines)) if own.0 == lines.0 => own.1.min(lines.1),
-        _ => 0.0,
-    }
+/// What is said of the operations of locks and atomic variables, and of the lines that processors
+/// take from each other, where most lines are taken by the operations that cost most themselves.
+/// Both are one loss then: whoever is without these operations is without both.
+fn one_loss<T>(said: &[(Loss, T)], place: impl Fn(&T) -> Option<&Place>) -> Option<(usize, usize)> {
+    let of = |cause: Loss| said.iter().position(|one| one.0 == cause);
+    let (own, lines) = (of(Loss::Locking)?, of(Loss::Sharing)?);
+    let at = |number: usize| place(&said[number].1);
+    at(own)?.is_at_line_of(at(lines)?).then_some((own, lines))
 }
 
-/// Where most lines are taken by the operations that cost most themselves, both are one loss:
-/// whoever is without these operations is without both.
-fn join_operations(lost: &mut [(Loss, (f64, Option<Place>))]) {
-    let line = |cause: Loss| {
-        let found = lost.iter().find(|one| one.0 == cause)?;
-        let place = found.1.1.as_ref().filter(|_| found.1.0 > 0.0)?;
-        Some((place.file.clone(), place.line, found.1.0))
-    };
-    let (Some(own), Some(lines)) = (line(Loss::Locking), line(Loss::Sharing)) else {
-        return;
-    };
-    if (&own.0, own.1) != (&lines.0, lines.1) {
-        return;
-    }
-    for (cause, (ns, _)) in lost {
-        match cause {
-            // If the operations are known to be contended, their cost has the lines.
-            Loss::Locking => *ns = f64::max(*ns, lines.2),
-            Loss::Sharing => *ns = 0.0,
-            _ => {}
-        }
+/// Makes one loss of both.
+fn join_operations(lost: &mut [(Loss, Spent)]) {
+    let both = one_loss(lost, |spent| spent.place.as_ref().filter(|_| spent.ns > 0.0));
+    if let Some((own, lines)) = both {
+        // If the operations are known to be contended, their cost has the lines.
+        let taken = std::mem::take(&mut lost[lines].1.ns);
+        lost[own].1.ns = lost[own].1.ns.max(taken);
     }
 }
 
@@ -224,7 +210,7 @@ impl Row {
         let Some(code) = operations.code.as_ref().filter(|_| counts) else {
             return false;
         };
-        let at = |place: &Place| (&place.file, place.line) == (&code.file, code.line);
+        let at = |place: &Place| place.is_at_line_of(code);
         let within = |place: &Place| place.function == code.function;
         let mut places = [&self.wait, &self.inner].into_iter().flatten();
         match self.cause {
@@ -273,28 +259,21 @@ impl Row {
 
 impl Report {
     fn known(&self, cause: Loss) -> Estimate {
-        let measured = self.measured.as_ref();
-        let (ns, measured_ns, code) = match cause {
-            Loss::Locking => {
-                let Locking { ns, fought_ns, code } = &self.locking;
-                let waking_ns = measured.map_or(0.0, |measured| measured.waking_ns);
-                let waking = measured.and_then(|measured| measured.waking.as_ref());
-                let waking = waking.filter(|_| waking_ns > f64::max(*ns, *fought_ns));
-                (*ns, fought_ns.max(waking_ns), waking.or(code.as_ref()))
-            }
-            Loss::Copying => (0.0, self.copying.0, self.copying.1.as_ref()),
-            Loss::Allocation => (
-                0.0,
-                measured.map_or(0.0, |measured| measured.memory_ns),
-                measured.and_then(|measured| measured.memory.as_ref()),
-            ),
-            _ => (
-                0.0,
-                measured.map_or(0.0, |measured| measured.system_ns),
-                measured.and_then(|measured| measured.system.as_ref()),
-            ),
+        let kernel = |of: fn(&Kernel) -> &Spent| -> Spent {
+            self.measured.as_ref().map(of).cloned().unwrap_or_default()
         };
-        Estimate { ns, measured_ns, code: code.cloned(), ..Estimate::default() }
+        let (ns, measured) = match cause {
+            Loss::Locking => {
+                let Locking { ns, fought_ns, code } = self.locking.clone();
+                let waking = kernel(|kernel| &kernel.waking);
+                let place = waking.place.filter(|_| waking.ns > f64::max(ns, fought_ns)).or(code);
+                (ns, Spent { ns: fought_ns.max(waking.ns), place })
+            }
+            Loss::Copying => (0.0, self.copying.clone()),
+            Loss::Allocation => (0.0, kernel(|kernel| &kernel.memory)),
+            _ => (0.0, kernel(|kernel| &kernel.system)),
+        };
+        Estimate { ns, measured_ns: measured.ns, code: measured.place, ..Estimate::default() }
     }
 
     /// The pieces of loops that threads fetched one by one, with what the OpenMP runtime allocated
@@ -331,31 +310,31 @@ pub(super) fn locking(
     (contended, processors): (&FxHashMap<BlockId, u32>, u32),
     measured: bool,
 ) -> Locking {
-    let (mut fought_ns, mut fought) = (0.0, (0.0, None));
-    let each = LOCK_NS.iter().map(|(takes, gives, ns)| {
+    let (mut locking, mut most_ns) = (Locking::default(), 0.0);
+    let mut add = |ns: f64, place: Option<Place>, fought: bool| {
+        match fought {
+            true => locking.fought_ns += ns,
+            false => locking.ns += ns,
+        }
+        if ns >= most_ns {
+            (most_ns, locking.code) = (ns, place);
+        }
+    };
+    for (takes, gives, each_ns) in LOCK_NS {
         let found = takes.iter().map(|callee| weights.calls(info, callee));
-        let most = found.clone().max_by_key(|found| found.0).and_then(|found| found.1);
-        let free_ns = found.map(|found| found.0 as f64 * ns).sum::<f64>();
-        let callees = takes.iter().chain([gives]);
-        let all = callees.map(|callee| weights.beyond(info, callee, RECORDED_OP_NS)).sum::<f64>();
-        if !measured || free_ns == 0.0 || all < free_ns * FOUGHT {
-            return (free_ns, most);
-        }
-        fought_ns += all;
-        if all > fought.0 {
-            fought = (all, most);
-        }
-        (0.0, None)
-    });
-    let each: Vec<_> = each.collect();
+        let place = found.clone().max_by_key(|found| found.0).and_then(|found| found.1);
+        let free_ns = found.map(|found| found.0 as f64 * each_ns).sum::<f64>();
+        let callees = takes.iter().chain([&gives]);
+        let ns = callees.map(|callee| weights.beyond(info, callee, RECORDED_OP_NS)).sum::<f64>();
+        let fought = measured && free_ns > 0.0 && ns >= free_ns * FOUGHT;
+        add(if fought { ns } else { free_ns }, place, fought);
+    }
     let atomics = weights.atomics(info, |block| match contended.get(&block) {
         Some(&executors) => CONTENDED_NS * f64::from(executors.min(processors)),
         None => ATOMIC_NS,
     });
-    let each = each.into_iter().chain([atomics]);
-    let ns = each.clone().map(|(ns, _)| ns).sum();
-    let most = each.chain([fought]).max_by(|a, b| a.0.total_cmp(&b.0));
-    Locking { ns, fought_ns, code: most.and_then(|(_, place)| place) }
+    add(atomics.ns, atomics.place, false);
+    locking
 }
 
 /// What the models say of a cause.
@@ -370,7 +349,7 @@ struct Estimate {
     /// Where most is lost.
     code: Option<Place>,
     /// What is lost by the place of the access, in any unit.
-    places: FxHashMap<Place, f64>,
+    places: Sums<Place>,
     /// The same by block, bounded by what was measured.
     bounded: Option<Vec<Bounded>>,
 }
@@ -416,21 +395,20 @@ fn bound(code: &[Code], models: [&mut Estimate; 2]) {
 }
 
 impl Estimate {
-    /// What is lost if code takes so many times what it takes on a usual machine, ns, and where
-    /// most is lost.
-    fn lost(&self, slow: f64) -> (f64, Option<Place>) {
-        let Some(blocks) = &self.bounded else {
-            return (slow * self.ns + self.measured_ns, self.code.clone());
+    /// What is lost if code takes so many times what it takes on a usual machine.
+    fn lost(self, slow: f64) -> Spent {
+        let Some(blocks) = self.bounded else {
+            return Spent { ns: slow * self.ns + self.measured_ns, place: self.code };
         };
-        let (mut lost, mut most, mut code) = (0.0, 0.0, None);
+        let (mut lost, mut most) = (Spent::default(), 0.0);
         for block in blocks {
             let ns = (slow * block.ns).min(block.beyond_ns);
-            lost += ns;
+            lost.ns += ns;
             if ns > most {
-                (most, code) = (ns, Some(&block.place));
+                (most, lost.place) = (ns, Some(block.place));
             }
         }
-        (lost, code.cloned())
+        lost
     }
 }
 
@@ -448,7 +426,7 @@ fn cache(misses: &misses::Report) -> Estimate {
     let rows = misses.instructions.iter().map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
     let code = most.map(|(_, row)| row.place.clone());
-    let mut places: FxHashMap<Place, f64> = FxHashMap::default();
+    let mut places: Sums<Place> = FxHashMap::default();
     let mut all = 0.0;
     for (ns, row) in rows {
         all += ns;
@@ -468,7 +446,7 @@ fn transfers(sharing: &sharing::Report) -> Estimate {
     let far = total.misses().saturating_sub(total.ahead) as f64 * TRANSFER_NS;
     let ahead = total.ahead as f64 * TRANSFER_AHEAD_NS;
     let ns = far + ahead + total.contested as f64 * CONTEST_NS;
-    let mut places: FxHashMap<Place, f64> = FxHashMap::default();
+    let mut places: Sums<Place> = FxHashMap::default();
     for row in pairs {
         let part = row.misses as f64 / total.misses().max(1) as f64;
         *places.entry(row.b.clone()).or_default() += ns * part;
@@ -499,7 +477,7 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
     let rows = memory.sites.iter().filter(own).map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
     let code = most.map(|(_, row)| row.site.place.clone());
-    let Some(kernel) = measured.filter(|kernel| kernel.faults > 0.0) else {
+    let Some(kernel) = measured.filter(|kernel| kernel.fault_count > 0.0) else {
         return Estimate {
             ns: rows.map(|(ns, _)| ns).sum(),
             needed_ns,
@@ -511,18 +489,19 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
     let (number, pages) = own.fold((0, 0), |(number, pages), row| {
         (number + row.site.allocations, pages + row.peak_bytes / PAGE)
     });
-    let again = (kernel.faults - pages as f64).max(0.0) / kernel.faults.max(1.0);
+    let Kernel { memory, faults, fault_count, .. } = kernel;
+    let again = (fault_count - pages as f64).max(0.0) / fault_count.max(1.0);
     let ns = number as f64 * ALLOCATION_NS;
-    let faults_ns = kernel.faults_ns * again;
+    let faults_ns = faults.ns * again;
     // The model knows where memory is asked for, and the kernel what it did for whom.
-    let code = if ns >= kernel.memory_ns.max(faults_ns) {
+    let code = if ns >= memory.ns.max(faults_ns) {
         code
-    } else if kernel.memory_ns >= faults_ns {
-        kernel.memory.clone().or(code)
+    } else if memory.ns >= faults_ns {
+        memory.place.clone().or(code)
     } else {
-        kernel.faulting.clone().or(code)
+        faults.place.clone().or(code)
     };
-    Estimate { ns, measured_ns: kernel.memory_ns + faults_ns, code, ..Estimate::default() }
+    Estimate { ns, measured_ns: memory.ns + faults_ns, code, ..Estimate::default() }
 }
 
 #[cfg(test)]
@@ -536,9 +515,10 @@ mod tests {
             Some(place)
         };
         let joined = |other| {
-            let mut lost = [(Loss::Sharing, (40.0, at(other))), (Loss::Locking, (10.0, at(7)))];
+            let spent = |ns, line| Spent { ns, place: at(line) };
+            let mut lost = [(Loss::Sharing, spent(40.0, other)), (Loss::Locking, spent(10.0, 7))];
             join_operations(&mut lost);
-            lost.map(|one| one.1.0)
+            lost.map(|one| one.1.ns)
         };
         assert_eq!(joined(7), [0.0, 40.0]);
         // False sharing elsewhere is another loss.

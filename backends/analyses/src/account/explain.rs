@@ -8,33 +8,33 @@
 
 use rustc_hash::FxHashMap;
 
+use super::sums::{Sums, add_all};
+
 /// Steps of the estimate.
 const STEPS: usize = 64;
 
 /// How much of what things cost is in each stretch, by stretch and thing.
-pub(super) type Amounts<T> = FxHashMap<(u32, T), f64>;
+pub(super) type Amounts<T> = Sums<(u32, T)>;
 
 /// What each thing costs in all stretches.
 pub(super) fn sums<T: Copy + Eq + std::hash::Hash>(
     amounts: &Amounts<T>,
-    counted: &FxHashMap<u32, f64>,
-    each: &FxHashMap<T, f64>,
-) -> FxHashMap<T, f64> {
-    let mut expected: FxHashMap<u32, f64> = FxHashMap::default();
-    let cost = |thing: &T, amount: f64| each.get(thing).map_or(0.0, |each| each * amount);
-    for ((stretch, thing), &amount) in amounts {
-        *expected.entry(*stretch).or_default() += cost(thing, amount);
-    }
+    counted: &Sums<u32>,
+    each: &Sums<T>,
+) -> Sums<T> {
+    let costs = amounts.iter().map(|(&(stretch, thing), amount)| {
+        (stretch, thing, each.get(&thing).map_or(0.0, |each| each * amount))
+    });
+    let mut expected = FxHashMap::default();
+    add_all(&mut expected, costs.clone().map(|(stretch, _, cost)| (stretch, cost)));
     let mut sums = FxHashMap::default();
-    for ((stretch, thing), &amount) in amounts {
-        let (Some(&counted), Some(&expected)) = (counted.get(stretch), expected.get(stretch))
-        else {
-            continue;
-        };
-        if expected > 0.0 {
-            *sums.entry(*thing).or_default() += cost(thing, amount) * counted / expected;
-        }
-    }
+    let divided = costs.filter(|(stretch, ..)| expected[stretch] > 0.0);
+    add_all(
+        &mut sums,
+        divided.filter_map(|(stretch, thing, cost)| {
+            Some((thing, cost * counted.get(&stretch)? / expected[&stretch]))
+        }),
+    );
     sums
 }
 
@@ -43,9 +43,9 @@ pub(super) fn sums<T: Copy + Eq + std::hash::Hash>(
 /// what was counted; it may depend on the noise in what was counted. `None` if nothing was.
 pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
     amounts: &Amounts<T>,
-    counted: &FxHashMap<u32, f64>,
+    counted: &Sums<u32>,
     known: impl Fn(T, f64) -> f64,
-) -> Option<FxHashMap<T, f64>> {
+) -> Option<Sums<T>> {
     // Stretches and things get numbers.
     let mut things: FxHashMap<T, usize> = FxHashMap::default();
     let mut stretches: FxHashMap<u32, usize> = FxHashMap::default();

@@ -1,9 +1,12 @@
 //! Groups of waits for one thing, and what each group costs.
 
 use rustc_hash::FxHashMap;
-use taskgraph::{ContextId, TaskId};
+use taskgraph::{BlockId, ContextId, TaskId};
 
+use super::site::Site;
+use super::sums::{Sums, add_all};
 use super::wait::{Kind, Wait};
+use crate::analysis::source::Place;
 use crate::view::units::whole;
 
 /// Number of waits kept for each group, the costliest, to find out where they happen.
@@ -39,55 +42,25 @@ impl When {
         self.0.extend(other.0.iter().map(|&(at, ns)| (at, ns * part)));
     }
 
-    /// The loss of each stretch, ns; nothing if it is not known when it was.
-    pub(super) fn each(&self) -> Vec<f64> {
-        let known = if self.0.is_empty() { 0 } else { STRETCHES };
-        let mut each = vec![0.0; known];
+    /// Adds a part of it to the loss of each stretch, ns; there are none while nothing is known.
+    pub(super) fn add_to(&self, each: &mut Vec<f64>, part: f64) {
         for &(at, ns) in &self.0 {
-            each[at] += ns;
+            each.resize(STRETCHES, 0.0);
+            each[at] += ns * part;
         }
-        each
     }
 }
 
-/// The cause of idle processor time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// Waits for an object.
-    Wait(Kind, u64),
-    /// Serial code.
-    Serial,
-    /// A larger share of the work than others have.
-    Imbalance,
-    /// Fewer threads than processors.
-    Threads,
-    /// Threads that begin, or that find that what they waited for has happened.
-    Starting,
-    /// Threads that spin on processors which others want.
-    Spinning,
-}
+/// The cause of idle processor time: its kind, and the object that is waited for.
+pub(super) type Key = (Kind, u64);
 
-impl Key {
-    pub(super) fn of(wait: &Wait) -> Self {
-        match wait.kind {
-            Kind::Begin | Kind::Unknown | Kind::Recording => Self::Starting,
-            // Such waits have no object; the places where contexts sleep tell them apart.
-            Kind::Outside => Self::Wait(Kind::Outside, 0),
-            kind => Self::Wait(kind, wait.object),
-        }
-    }
-
-    /// Whether a signal from another context is waited for.
-    pub(super) fn is_signal(self) -> bool {
-        matches!(self, Self::Wait(Kind::Word, _))
-    }
-
-    /// The lock that is waited for.
-    pub(super) fn lock(self) -> Option<u64> {
-        match self {
-            Self::Wait(Kind::Lock, lock) => Some(lock),
-            _ => None,
-        }
+/// The cause that a wait's time is told as.
+pub(super) fn key(wait: &Wait) -> Key {
+    match wait.kind {
+        Kind::Begin | Kind::Unknown => (Kind::Begin, 0),
+        // Such waits have no object; the places where contexts sleep tell them apart.
+        Kind::Outside => (Kind::Outside, 0),
+        kind => (kind, wait.object),
     }
 }
 
@@ -100,15 +73,13 @@ pub(super) struct Sample {
 }
 
 /// A cause and its cost.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     pub(super) key: Key,
     /// Lost processor time, ns.
     pub(super) ns: f64,
     /// When it was lost.
     pub(super) when: When,
-    /// The part of `ns` that was lost after what was waited for had happened.
-    pub(super) late: f64,
     /// The part of `ns` that depended on contexts that the waiting context itself has started, or
     /// on what others wait for.
     pub(super) indirect: f64,
@@ -125,27 +96,20 @@ pub(super) struct Group {
     /// How often each context waited here, and the time (ns) that others lost while waiting for
     /// each context.
     pub(super) waiters: FxHashMap<ContextId, u64>,
-    pub(super) holders: FxHashMap<ContextId, f64>,
+    pub(super) holders: Sums<ContextId>,
+    /// Its number and those of groups that were merged with it.
+    pub(super) groups: Vec<u32>,
+    /// Where contexts wait, and whether who ends the waits comes to the same place.
+    pub(super) site: Option<Site>,
+    pub(super) meets: bool,
+    /// Where others wait for a lock that those have who wait here.
+    pub(super) lock: Option<Place>,
+    /// The code that is awaited, by time, and the task that has most of it.
+    pub(super) code: Sums<BlockId>,
+    pub(super) most: (f64, TaskId),
 }
 
 impl Group {
-    pub(super) fn new(key: Key) -> Self {
-        Self {
-            key,
-            ns: 0.0,
-            when: When::default(),
-            late: 0.0,
-            indirect: 0.0,
-            in_pieces: 0.0,
-            holding: 0.0,
-            behind: None,
-            waits: 0,
-            samples: Vec::new(),
-            waiters: FxHashMap::default(),
-            holders: FxHashMap::default(),
-        }
-    }
-
     /// Adds time that was lost from one place of the run to another.
     pub(super) fn lose(&mut self, ns: f64, stretch: (f64, f64)) {
         self.ns += ns;
@@ -171,16 +135,10 @@ impl Group {
         self.samples.truncate(SAMPLES);
     }
 
-    /// Notes that others lost `ns` while waiting for `context`.
-    pub(super) fn held_by(&mut self, context: ContextId, ns: f64) {
-        *self.holders.entry(context).or_default() += ns;
-    }
-
     /// Adds another group of the same kind.
     pub(super) fn add(&mut self, other: Self) {
         self.ns += other.ns;
         self.when.join(&other.when, 1.0);
-        self.late += other.late;
         self.indirect += other.indirect;
         self.in_pieces += other.in_pieces;
         self.holding += other.holding;
@@ -191,8 +149,11 @@ impl Group {
         for (context, waits) in other.waiters {
             *self.waiters.entry(context).or_default() += waits;
         }
-        for (context, ns) in other.holders {
-            *self.holders.entry(context).or_default() += ns;
+        add_all(&mut self.holders, other.holders);
+        self.groups.extend(other.groups);
+        add_all(&mut self.code, other.code);
+        if other.most.0 > self.most.0 {
+            self.most = other.most;
         }
     }
 
@@ -215,15 +176,18 @@ mod tests {
 
     #[test]
     fn a_loss_is_divided_among_the_stretches_it_lasts() {
-        let mut when = When::default();
-        assert!(when.each().is_empty());
+        let (mut when, mut each) = (When::default(), Vec::new());
+        when.add_to(&mut each, 1.0);
+        assert!(each.is_empty());
         when.add((0.5, 0.75), 1.0);
         when.add((0.75, 2.25), 6.0);
         when.add((63.5, 64.0), 3.0);
+        when.add_to(&mut each, 1.0);
+        assert_eq!(each[..4], [2.0, 4.0, 1.0, 0.0]);
         let mut half = When::default();
         half.join(&when, 0.5);
-        assert_eq!(when.each()[..4], [2.0, 4.0, 1.0, 0.0]);
-        assert_eq!(half.each()[..4], [1.0, 2.0, 0.5, 0.0]);
-        assert_eq!((when.each().len(), when.each()[63]), (STRETCHES, 3.0));
+        half.add_to(&mut each, 2.0);
+        assert_eq!(each[..4], [4.0, 8.0, 2.0, 0.0]);
+        assert_eq!((each.len(), each[63]), (STRETCHES, 6.0));
     }
 }

@@ -23,17 +23,34 @@ pub(super) enum LockUse {
     Give,
 }
 
-/// How often a word was taken as a lock is, how often who had it gave it back, and how often it was
-/// used as no lock is: given back by who did not have it, or taken by who had it.
+/// What is known of an object.
 #[derive(Clone, Copy, Debug, Default)]
-struct Word {
+struct Object {
+    /// How often it was taken as a lock is, if it is an atomic word or a semaphore, how often who
+    /// had it gave it back, and how often it was used as no lock is: given back by who did not have
+    /// it, or taken by who had it.
     taken: u64,
     given: u64,
     stray: u64,
+    semaphore: bool,
+    /// Whether it is a lock with which somebody waits for a condition. Sections of such a lock make
+    /// what other sections wait for, so their order is the program's.
+    ordered: bool,
+    /// Whether it was ordered, and its sections follow counts instead ([`super::queues`]).
+    queue: bool,
 }
 
-impl Word {
-    fn is_lock(&self) -> bool {
+impl Object {
+    fn is_atomic(self) -> bool {
+        !self.semaphore && self.taken + self.given + self.stray > 0
+    }
+
+    fn is_word(self) -> bool {
+        self.is_atomic() && self.is_lock()
+    }
+
+    /// Whether it is used as a lock. One that is never given back says that something has happened.
+    fn is_lock(self) -> bool {
         self.stray * STRAY <= self.taken && self.given * 2 >= self.taken
     }
 }
@@ -41,30 +58,30 @@ impl Word {
 /// What is known of the locks of some contexts.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    words: FxHashMap<u64, Word>,
-    semaphores: FxHashMap<u64, Word>,
-    /// Locks with which somebody waits for a condition. Sections of such a lock make what other
-    /// sections wait for, so their order is the program's.
-    ordered: FxHashSet<u64>,
+    objects: FxHashMap<u64, Object>,
     /// A lock that was given back, and the word for which who had it waited right after that.
     /// Unless the word is a lock, too, it is a condition.
     then_waited: FxHashSet<(u64, u64)>,
-    /// Those of them whose sections follow counts instead ([`super::queues`]).
-    queues: FxHashSet<u64>,
 }
 
 impl Known {
+    fn of(&self, object: u64) -> Object {
+        self.objects.get(&object).copied().unwrap_or_default()
+    }
+
+    fn object(&mut self, object: u64) -> &mut Object {
+        self.objects.entry(object).or_default()
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
-        let pairs = [(&mut self.words, other.words), (&mut self.semaphores, other.semaphores)];
-        for (own, other) in pairs {
-            for (object, word) in other {
-                let own = own.entry(object).or_default();
-                own.taken += word.taken;
-                own.given += word.given;
-                own.stray += word.stray;
-            }
+        for (object, more) in other.objects {
+            let own = self.object(object);
+            own.taken += more.taken;
+            own.given += more.given;
+            own.stray += more.stray;
+            own.ordered |= more.ordered;
+            own.semaphore |= more.semaphore;
         }
-        self.ordered.extend(other.ordered);
         self.then_waited.extend(other.then_waited);
     }
 
@@ -72,47 +89,48 @@ impl Known {
     pub(super) fn settle(&mut self) {
         for (lock, word) in std::mem::take(&mut self.then_waited) {
             if !self.is_word(word) {
-                self.ordered.insert(lock);
+                self.object(lock).ordered = true;
             }
         }
     }
 
-    /// Whether the object is an atomic word that is used as a lock. One that is never given back
-    /// says that something has happened.
+    /// Whether the object is an atomic word that is used as a lock.
     pub(super) fn is_word(&self, object: u64) -> bool {
-        self.words.get(&object).is_some_and(Word::is_lock)
+        self.of(object).is_word()
     }
 
     /// Whether who takes from a semaphore gives it back, so that it is a lock, or a limit of how
     /// many have something at a time.
     pub(super) fn is_limit(&self, object: u64) -> bool {
-        self.semaphores.get(&object).is_some_and(Word::is_lock)
+        let object = self.of(object);
+        object.semaphore && object.is_lock()
     }
 
     pub(super) fn is_ordered(&self, object: u64) -> bool {
-        self.ordered.contains(&object)
+        self.of(object).ordered
     }
 
     pub(super) fn is_queue(&self, object: u64) -> bool {
-        self.queues.contains(&object)
+        self.of(object).queue
     }
 
-    /// The order of these locks' sections is not the recorded one.
-    pub(super) fn set_queues(&mut self, queues: FxHashSet<u64>) {
-        self.ordered.retain(|object| !queues.contains(object));
-        self.queues = queues;
+    /// The order of this lock's sections is not the recorded one.
+    pub(super) fn set_queue(&mut self, lock: u64) {
+        let lock = self.object(lock);
+        (lock.ordered, lock.queue) = (false, true);
     }
 
     /// Whether the state of the lock tells who may go on.
     pub(super) fn has_state(&self, object: u64) -> bool {
-        !self.is_ordered(object) && (!self.words.contains_key(&object) || self.is_word(object))
+        let object = self.of(object);
+        !object.ordered && (!object.is_atomic() || object.is_word())
     }
 }
 
 /// The locks that a context has.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    locks: Vec<u64>,
+    pub(super) locks: Vec<u64>,
     /// The semaphores that the context has taken from.
     semaphores: Vec<u64>,
     /// The word that the context has just given back.
@@ -127,15 +145,6 @@ impl Held {
         }
     }
 
-    pub(super) fn locks(&self) -> &[u64] {
-        &self.locks
-    }
-
-    /// Takes the locks that the context has to be these.
-    pub(super) fn set(&mut self, locks: Vec<u64>) {
-        self.locks = locks;
-    }
-
     /// What an operation does with a lock that a replay has to know.
     pub(super) fn uses(
         &mut self,
@@ -145,38 +154,38 @@ impl Held {
     ) -> Option<(u64, LockUse)> {
         let had = self.locks.contains(&object);
         match op {
-            SyncOp::CondRelease | SyncOp::CondReacquire => {
-                known.ordered.insert(object);
-            }
+            SyncOp::CondRelease | SyncOp::CondReacquire => known.object(object).ordered = true,
             SyncOp::FutexWait | SyncOp::FutexTimeout => {
                 let given = self.given.take().filter(|&given| given != object);
                 known.then_waited.extend(given.map(|given| (given, object)));
             }
             SyncOp::SemWait => {
-                known.semaphores.entry(object).or_default().taken += 1;
+                let semaphore = known.object(object);
+                (semaphore.semaphore, semaphore.taken) = (true, semaphore.taken + 1);
                 self.semaphores.push(object);
             }
             SyncOp::SemPost => {
                 let own = self.semaphores.iter().rposition(|&other| other == object);
-                let word = known.semaphores.entry(object).or_default();
+                let word = known.object(object);
+                word.semaphore = true;
                 match own.map(|own| self.semaphores.swap_remove(own)) {
                     Some(_) => word.given += 1,
                     None => word.stray += 1,
                 }
             }
             SyncOp::AtomicTake => {
-                let word = known.words.entry(object).or_default();
+                let word = known.object(object);
                 word.taken += 1;
                 word.stray += u64::from(had);
                 self.given = None;
             }
             SyncOp::AtomicGive if !had => {
-                known.words.entry(object).or_default().stray += 1;
+                known.object(object).stray += 1;
                 self.given = None;
             }
             // Whoever has a word gives it back with any change, such as a subtraction.
             SyncOp::AtomicGive | SyncOp::AtomicRmw | SyncOp::AtomicStore if had => {
-                known.words.entry(object).or_default().given += 1;
+                known.object(object).given += 1;
                 self.given = Some(object);
             }
             _ => {}
@@ -247,7 +256,6 @@ struct Gathering {
     /// What the group executes with other locks than at its beginning, in the order in which it
     /// first did.
     with: Vec<(Locks, u64)>,
-    numbers: FxHashMap<Locks, usize>,
     /// What it executes since the last use in `out`.
     before: u64,
     out: Vec<Use>,
@@ -260,17 +268,15 @@ impl Gathering {
         let more: Locks = more.copied().collect();
         if more.is_empty() {
             self.before += instructions;
-        } else if let Some(&at) = self.numbers.get(&more) {
-            self.with[at].1 += instructions;
+        } else if let Some(known) = self.with.iter_mut().find(|known| known.0 == more) {
+            known.1 += instructions;
         } else {
-            self.numbers.insert(more.clone(), self.with.len());
             self.with.push((more, instructions));
         }
     }
 
     /// Ends a group: the next one begins with the locks of this moment.
     fn end(&mut self) {
-        self.numbers.clear();
         for (locks, executed) in std::mem::take(&mut self.with) {
             for &lock in &locks {
                 self.uses(lock);

@@ -15,7 +15,7 @@ const LOOKED_AT: u32 = 4;
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     /// The word that the context has changed and not looked at since, with atomic operations.
-    changed: Option<u64>,
+    pub(super) changed: Option<u64>,
     /// By word: how many operations were looked at, and whether one is in a function with loops
     /// that wait.
     words: FxHashMap<u64, (u32, bool)>,

@@ -46,16 +46,22 @@ pub(super) fn pieces(task: &Task<'_>, asking: &FxHashSet<BlockId>) -> Result<u64
     if task.other(TaskId::new(id.context, id.seq + 1))?.op() != SyncOp::WorkEnd {
         return Ok(0);
     }
-    let mut counts = BlockCounts::new();
-    task.count_blocks(&mut counts)?;
-    let (mut known, mut asked) = (0, 0);
-    for (block, times) in counts.iter() {
-        known += times;
-        asked += if asking.contains(&block) { times } else { 0 };
-    }
+    let (asked, known) = executed(task, asking)?;
     // Of a sample's task a part of the blocks is known. Who asks last gets none.
     let all = asked as f64 * task.block_count() as f64 / known.max(1) as f64;
     Ok(whole(all).saturating_sub(1))
+}
+
+/// How often a task executes these blocks, and all, as far as that is known.
+///
+/// # Errors
+/// When the task cannot be read.
+pub(super) fn executed(task: &Task<'_>, blocks: &FxHashSet<BlockId>) -> Result<(u64, u64)> {
+    let mut counts = BlockCounts::new();
+    task.count_blocks(&mut counts)?;
+    let own = counts.iter().filter(|(block, _)| blocks.contains(block));
+    let times = |(_, times): (BlockId, u64)| times;
+    Ok((own.map(times).sum(), counts.iter().map(times).sum()))
 }
 
 /// Divides the time (ns) of so many pieces.
@@ -109,20 +115,11 @@ pub(super) fn deal(strands: &mut Strands) {
 #[cfg(test)]
 mod tests {
     use super::super::replay::{Nobody, Removable, Schedule, replay};
-    use super::super::strands::{NO_WAIT, Strand};
+    use super::super::strands::Strand;
     use super::*;
 
     #[test]
     fn parts_are_dealt_out_anew_where_threads_lacked_processors() {
-        let strand = |ns| Strand {
-            ns,
-            first: 0,
-            inside: false,
-            needs_end: 0,
-            wait: NO_WAIT,
-            sleeps: false,
-            lock: NO_WAIT,
-        };
         // Before the loop, four parts of 10 ms, and after it; the other context did two.
         let ns = [1, 10_000, 10_000, 10_000, 10_000, 1, 1, 10_000, 10_000, 1];
         let lasts = |lacked_ns| {
@@ -134,7 +131,7 @@ mod tests {
                 strands,
             };
             let mut strands = Strands {
-                all: ns.map(strand).to_vec(),
+                all: ns.map(Strand::running).to_vec(),
                 contexts: vec![0, 6, 10],
                 leads: vec![true; 2],
                 shares: vec![share(0, 1..5), share(3, 7..9)],

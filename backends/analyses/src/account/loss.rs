@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 /// A cause of lost processor time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
     /// One context works and the others wait for it.
+    #[default]
     Serial,
     /// Some contexts have more work than others.
     Imbalance,

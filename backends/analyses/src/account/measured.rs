@@ -7,6 +7,7 @@ use taskgraph::{BlockId, OpId, StaticInfo};
 
 use super::explain::{Amounts, explain, sums};
 use super::stretches::{Stretches, TaskPart};
+use super::sums::{Spent, Sums, add_all, largest};
 use crate::analysis::is_operation;
 use crate::analysis::source::Place;
 
@@ -45,9 +46,9 @@ pub(super) struct Executed {
     /// In tasks that execute the same blocks, and in the parts of tasks that were divided; and how
     /// long these ran, ns. It tells how long blocks take.
     tasks: Amounts<BlockId>,
-    ran: FxHashMap<u32, f64>,
+    ran: Sums<u32>,
     /// Number of waits in each stretch.
-    waits: FxHashMap<u32, f64>,
+    waits: Sums<u32>,
 }
 
 impl Executed {
@@ -66,9 +67,8 @@ impl Executed {
         blocks: impl Iterator<Item = (BlockId, u64)> + Clone,
     ) {
         if let Some(stretch) = part.stretch {
-            for (block, amount) in blocks.clone() {
-                *self.stretches.entry((stretch, block)).or_default() += amount as f64;
-            }
+            let amounts = blocks.clone().map(|(block, amount)| ((stretch, block), amount as f64));
+            add_all(&mut self.stretches, amounts);
         }
         if !ran || part.ran_ns == 0 {
             return;
@@ -78,24 +78,14 @@ impl Executed {
             _ => kind(blocks.clone().map(|(block, _)| block)),
         };
         *self.ran.entry(number).or_default() += part.ran_ns as f64;
-        for (block, amount) in blocks {
-            *self.tasks.entry((number, block)).or_default() += amount as f64;
-        }
+        add_all(&mut self.tasks, blocks.map(|(block, amount)| ((number, block), amount as f64)));
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        let both = [(&mut self.stretches, other.stretches), (&mut self.tasks, other.tasks)];
-        for (own, more) in both {
-            for (key, amount) in more {
-                *own.entry(key).or_default() += amount;
-            }
-        }
-        let both = [(&mut self.ran, other.ran), (&mut self.waits, other.waits)];
-        for (own, more) in both {
-            for (key, ns) in more {
-                *own.entry(key).or_default() += ns;
-            }
-        }
+        add_all(&mut self.stretches, other.stretches);
+        add_all(&mut self.tasks, other.tasks);
+        add_all(&mut self.ran, other.ran);
+        add_all(&mut self.waits, other.waits);
     }
 }
 
@@ -103,17 +93,17 @@ impl Executed {
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     /// How long an instruction of each block takes, ns, and one of all code.
-    each_ns: FxHashMap<BlockId, f64>,
+    each_ns: Sums<BlockId>,
     pace_ns: f64,
     /// Instructions of each block.
-    amounts: FxHashMap<BlockId, f64>,
+    amounts: Sums<BlockId>,
     /// Time in the kernel that is not for page faults, by the block with the call, ns.
-    pub(super) system: FxHashMap<BlockId, f64>,
+    pub(super) system: Sums<BlockId>,
     /// Time in the kernel for page faults, and their number.
     pub(super) faults_ns: f64,
     pub(super) faults: f64,
     /// The part of the faults that code has, by the block.
-    pub(super) faulting: FxHashMap<BlockId, f64>,
+    pub(super) faulting: Sums<BlockId>,
 }
 
 /// What costs time in the kernel.
@@ -130,20 +120,16 @@ enum Thing {
 /// What a run's time in the kernel was for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kernel {
-    /// Calls of the system, ns, where most of it was spent, and the function that is called there.
-    pub(super) system_ns: f64,
-    pub(super) system: Option<Place>,
+    /// Calls of the system, and the function that is called where most of it was spent.
+    pub(super) system: Spent,
     pub(super) callee: Option<String>,
-    /// Calls that ask for memory or give it back, ns, and where most of it was spent.
-    pub(super) memory_ns: f64,
-    pub(super) memory: Option<Place>,
-    /// Calls with which a context wakes others, ns, and where most of it was spent.
-    pub(super) waking_ns: f64,
-    pub(super) waking: Option<Place>,
-    /// Page faults, ns, their number, and the code that has most of them.
-    pub(super) faults_ns: f64,
-    pub(super) faults: f64,
-    pub(super) faulting: Option<Place>,
+    /// Calls that ask for memory or give it back.
+    pub(super) memory: Spent,
+    /// Calls with which a context wakes others.
+    pub(super) waking: Spent,
+    /// Page faults, and their number.
+    pub(super) faults: Spent,
+    pub(super) fault_count: f64,
     pub(super) code: Vec<Code>,
 }
 
@@ -174,10 +160,8 @@ impl Measured {
             None => noise.max(KNOWN_NS),
         };
         let each_ns = explain(blocks, ran, known)?;
-        let mut amounts: FxHashMap<BlockId, f64> = FxHashMap::default();
-        for (&(_, block), amount) in blocks {
-            *amounts.entry(block).or_default() += amount;
-        }
+        let mut amounts: Sums<BlockId> = FxHashMap::default();
+        add_all(&mut amounts, blocks.iter().map(|(&(_, block), &amount)| (block, amount)));
         let all: f64 = amounts.values().sum();
         let mut measured = Self {
             each_ns,
@@ -337,34 +321,35 @@ impl Kernel {
         info: &StaticInfo,
         calls: impl Fn(BlockId) -> bool,
     ) -> Self {
+        let faulting = largest(measured.faulting.clone());
         let mut kernel = Self {
-            faults_ns: measured.faults_ns,
-            faults: measured.faults,
+            faults: Spent {
+                ns: measured.faults_ns,
+                place: faulting.map(|block| Place::of_block(info, block)),
+            },
+            fault_count: measured.faults,
             code: measured.code(info, &calls),
             ..Self::default()
         };
-        let faulting = measured.faulting.iter();
-        let faulting = faulting.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
-        kernel.faulting = faulting.map(|(block, _)| Place::of_block(info, *block));
         let mut most = [0.0; 3];
         for (&block, &ns) in &measured.system {
             let call = info.block(block).and_then(|block| block.call.as_ref());
             let callee = call.map_or("", |call| call.callee.as_str());
-            let (at, sum, place) = if wakes(info, block, callee) {
-                (0, &mut kernel.waking_ns, &mut kernel.waking)
+            let (at, spent) = if wakes(info, block, callee) {
+                (0, &mut kernel.waking)
             } else if is_operation(callee) || WAITING.iter().any(|start| callee.starts_with(start))
             {
                 // The time of another operation is in the graph, and so is that of a wait.
                 continue;
             } else if MEMORY.iter().any(|start| callee.starts_with(start)) {
-                (1, &mut kernel.memory_ns, &mut kernel.memory)
+                (1, &mut kernel.memory)
             } else {
-                (2, &mut kernel.system_ns, &mut kernel.system)
+                (2, &mut kernel.system)
             };
-            *sum += ns;
+            spent.ns += ns;
             if ns > most[at] {
                 most[at] = ns;
-                *place = Place::of_call(info, block).map(|call| call.0);
+                spent.place = Place::of_call(info, block).map(|call| call.0);
                 if at == 2 {
                     kernel.callee = Some(callee.to_owned()).filter(|callee| !callee.is_empty());
                 }

@@ -1,16 +1,31 @@
 //! `account`: where the time of the processors went, and what it was lost to, by cause and place.
 //!
 //! The run is replayed on as many processors as the program could use, which nobody else uses: each
-//! context takes the time of its own work, and waits for what it waited for in the recorded run
-//! (`strands`, `replay`). So what other programs took of the processors is no loss. The total is
-//! the number of processors times the length of the replay. Running contexts use a part of it. At
-//! each moment the rest is charged to what the waiting contexts wait for (`blame`), and there to
-//! the code that the awaited context executes at the time. A recorded run is slower than a native
-//! one, so shares are comparable and times are not.
+//! context takes the time of its own work, and waits for what it waited for in the recorded run.
+//! So what other programs took of the processors is no loss. The total is the number of processors
+//! times the length of the replay. Running contexts use a part of it. At each moment the rest is
+//! charged to what the waiting contexts wait for, and there to the code that the awaited context
+//! executes at the time. A recorded run is slower than a native one, so shares are comparable and
+//! times are not.
+//!
+//! The files, in the order in which an account is made:
+//!
+//! 1. `strands`: what each context does and waits for (`wait`). `walk` reads it from the tasks, with
+//!    what the kernel said of their time (`stretches`). Where the recorded order is more than the
+//!    program asks for, it is given up: of locks (`locks`, `looks`), of jobs that are taken from
+//!    queues (`sections`, `queues`, `counted`), and of pieces of loops (`loops`).
+//! 2. `replay` goes through the strands. `blame` watches it: it finds the cause of each idle moment,
+//!    adds up what each cause costs (`group`), and charges it to strands.
+//! 3. One pass over all tasks ([`Shard`]) finds the code of what strands are charged with, how much
+//!    of each code was executed (`weights`), how long it takes (`measured`, `explain`), and who
+//!    changes the same variables (`contention`).
+//! 4. `rows` joins groups of one cause and place (`site`, `callers`), and replays without each of
+//!    them tell what that would bring (`predicted`).
+//! 5. `estimate` says what code costs while it runs: known calls, and what models of memory say.
+//! 6. `render`, `repeats`, `pop` and `grain` put it into words.
 
 mod blame;
 mod callers;
-mod charges;
 mod contention;
 mod counted;
 mod estimate;
@@ -33,6 +48,7 @@ mod sections;
 mod site;
 mod strands;
 mod stretches;
+mod sums;
 mod wait;
 mod walk;
 mod weights;
@@ -60,6 +76,7 @@ use measured::{Executed, Kernel, kind};
 use replay::{LATE, Nobody, Removable, SPINNING, Schedule, Watch, replay};
 use strands::Strands;
 use stretches::Stretches;
+use sums::{Spent, Sums, add_all};
 use walk::strands_of;
 use weights::{Moves, Weights};
 
@@ -116,18 +133,18 @@ struct Run {
 
 #[derive(Debug, Default)]
 pub struct Shard {
-    /// Time by group, kind of task ([`measured::kind`]), and block, ns.
-    code: FxHashMap<(u32, u32, BlockId), f64>,
+    /// Time by group and kind of task ([`measured::kind`]), and by block, ns.
+    code: FxHashMap<(u32, u32), Sums<BlockId>>,
     /// The same of tasks of which a sample of the code has only how they begin.
-    begins: FxHashMap<(u32, u32, BlockId), f64>,
+    begins: FxHashMap<(u32, u32), Sums<BlockId>>,
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
     /// For each group, its time in which contexts were made, ns.
-    making: FxHashMap<u32, f64>,
+    making: Sums<u32>,
     weights: Weights,
     executed: Executed,
     /// How long each executor ran the program, ns.
-    ran: FxHashMap<ExecutorId, f64>,
+    ran: Sums<ExecutorId>,
     atomics: Atomics,
 }
 
@@ -180,9 +197,9 @@ pub struct Report {
     /// What operations of locks and atomic variables take by themselves.
     #[serde(skip)]
     locking: Locking,
-    /// The time of copies of memory, ns, and where most of it was spent.
+    /// The time of copies of memory.
     #[serde(skip)]
-    copying: (f64, Option<Place>),
+    copying: Spent,
     /// What was measured of the code.
     #[serde(skip)]
     measured: Option<Kernel>,
@@ -201,7 +218,7 @@ pub struct Unrecorded {
 }
 
 /// A loss.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     pub cause: Loss,
     /// Lost processor time.
@@ -335,15 +352,15 @@ impl Analysis for Account {
         let call = long_call(task);
         let spread = task.kind() == TaskKind::Work && call.is_none();
         let ns = if spread { task.duration_ns() } else { 0 };
-        let running = spread && state_in(task, call) == State::Running;
+        let runs = state_in(task, call) == State::Running;
         if parts.is_empty() {
             let blocks = counts.iter().map(|one| work.weight(one));
             let whole = self.stretches.whole(task);
-            shard.executed.add(whole, running, blocks);
+            shard.executed.add(whole, spread && runs, blocks);
         }
         for (part, counts) in &parts {
             let blocks = counts.iter().map(|one| work.weight(*one));
-            shard.executed.add(*part, running, blocks);
+            shard.executed.add(*part, spread && runs, blocks);
         }
         match missing {
             true => shard.weights.leave_out(ns),
@@ -352,15 +369,11 @@ impl Analysis for Account {
         if let Some(LongCall::Works(block)) = call {
             shard.weights.spend(block, task.duration_ns());
         }
-        if state_in(task, call) != State::Running {
+        if !runs {
             return Ok(());
         }
         let all = work.all();
         let kind = kind(counts.iter().map(|(block, _)| block));
-        let code = match missing {
-            true => &mut shard.begins,
-            false => &mut shard.code,
-        };
         let Run { strands, blame, .. } = &self.run;
         for strand in strands.strands_of(task.id()) {
             let strand_ns = strands.all[strand].ns.max(1);
@@ -369,22 +382,22 @@ impl Analysis for Account {
                 *ran += task.duration_ns().min(strand_ns) as f64;
             }
             let part = task.duration_ns().min(strand_ns) as f64 / strand_ns as f64;
-            for charge in blame.charges.of(strand) {
-                let (group, ns) = (charge.group, charge.ns * part);
-                let most = shard.most.entry(group).or_insert((ns, task.id()));
-                if ns > most.0 {
-                    *most = (ns, task.id());
-                }
+            for (&(_, group), ns) in blame.charges.range((strand, 0)..=(strand, u32::MAX)) {
+                let ns = ns * part;
+                shard.add_most(group, (ns, task.id()));
                 if task.kind() == TaskKind::Create {
                     *shard.making.entry(group).or_default() += ns;
                 }
-                if let Some(block) = call.and_then(LongCall::block) {
-                    *code.entry((group, kind, block)).or_default() += ns;
-                    continue;
-                }
-                for (block, weight) in work.iter() {
-                    let part = weight as f64 / all.max(1) as f64;
-                    *code.entry((group, kind, block)).or_default() += ns * part;
+                let code = if missing { &mut shard.begins } else { &mut shard.code };
+                let code = code.entry((group, kind)).or_default();
+                match call.and_then(LongCall::block) {
+                    Some(block) => add_all(code, [(block, ns)]),
+                    None => add_all(
+                        code,
+                        work.iter().map(|(block, weight)| {
+                            (block, ns * (weight as f64 / all.max(1) as f64))
+                        }),
+                    ),
                 }
             }
         }
@@ -428,6 +441,33 @@ impl Analysis for Account {
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
         let _step = debug_span!("rows").entered();
         rows::report(self, graph, shards)
+    }
+}
+
+impl Shard {
+    /// Notes a task that has so much of a group's time, ns.
+    fn add_most(&mut self, group: u32, (ns, task): (f64, TaskId)) {
+        let most = self.most.entry(group).or_insert((ns, task));
+        if ns > most.0 {
+            *most = (ns, task);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        let both = [(&mut self.code, other.code), (&mut self.begins, other.begins)];
+        for (own, more) in both {
+            for (of, code) in more {
+                add_all(own.entry(of).or_default(), code);
+            }
+        }
+        for (group, most) in other.most {
+            self.add_most(group, most);
+        }
+        add_all(&mut self.making, other.making);
+        add_all(&mut self.ran, other.ran);
+        self.weights.merge(other.weights);
+        self.executed.merge(other.executed);
+        self.atomics.merge(other.atomics);
     }
 }
 

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::group::{Key, When};
+use super::group::{Key, key};
 use super::replay::{Losses, Nobody, Removable, SPINNING, Schedule, replay};
-use super::strands::MOST;
+use super::strands::{MOST, Strands};
 use super::wait::Kind;
 use super::{Account, Loss, Row};
 
@@ -30,7 +30,6 @@ pub(super) struct Lost {
     pub(super) row: Row,
     /// Lost processor time, ns.
     pub(super) ns: f64,
-    pub(super) when: When,
     /// The groups that it is made of.
     pub(super) groups: Vec<u32>,
     /// The lock of [`Row::lock`].
@@ -39,7 +38,7 @@ pub(super) struct Lost {
 
 impl Lost {
     pub(super) fn new(row: Row, ns: f64) -> Self {
-        Self { row, ns, when: When::default(), groups: Vec::new(), lock: None }
+        Self { row, ns, groups: Vec::new(), lock: None }
     }
 }
 
@@ -65,97 +64,87 @@ impl Predicted {
         if account.run.too_long {
             return Self::default();
         }
-        let (own, run) = (account.processors, &account.run);
-        // On its own processors the run as it is has been replayed already.
-        let (processors, mut wanted) = match account.on.as_slice() {
-            [] => (vec![own], Vec::new()),
-            on => (on.to_vec(), vec![(Schedule::Greedy, 0), (Schedule::Stealing, 0)]),
+        let run = &account.run;
+        let processors = match account.on.as_slice() {
+            [] => vec![account.processors],
+            on => on.to_vec(),
         };
         let all = run.strands.all.len().max(1);
         let most = (MOST / all).clamp(LEAST, REPLAYED);
         let replayed = |lost: &&mut Lost| lost.row.cause.is_replayed();
         let mut chosen: Vec<&mut Lost> = losses.iter_mut().filter(replayed).take(most).collect();
-        let rooms = run.strands.rooms();
-        let rooms: Vec<Option<u64>> = chosen.iter().map(|lost| room(&rooms, keys, lost)).collect();
         let removable = removable(account, keys, &chosen);
-        let took = |on: u32, schedule, removed: Losses| {
+        let gain = |on: u32, schedule, removed: Losses| {
             let losses = (&removable, removed);
-            replay(&run.strands, (on, schedule), losses, Nobody).0
+            run.ns / replay(&run.strands, (on, schedule), losses, Nobody).0.max(1.0)
         };
-        // What is left out with each replay, and how it is scheduled.
-        let as_it_is = wanted.len();
-        let bit = |(at, lost): (usize, &&mut Lost)| match lost.row.cause {
-            Loss::Spinning => SPINNING,
-            _ => 1 << at,
+        let gains = |schedule, removed| -> Vec<f64> {
+            processors.par_iter().map(|&on| gain(on, schedule, removed)).collect()
         };
-        let bits: Vec<Losses> = chosen.iter().enumerate().map(bit).collect();
-        wanted.extend(bits.iter().map(|&bit| (Schedule::Greedy, bit)));
-        let at_barrier = |lost: &Lost| lost.row.cause == Loss::Barrier;
-        let others = |at: &usize| {
-            let lost: &Lost = chosen[*at];
-            rooms[*at].is_some() || lost.lock.is_some() || at_barrier(lost)
+        // On its own processors the run as it is has been replayed already.
+        let (greedy, stealing) = match account.on.is_empty() {
+            true => (vec![1.0], Vec::new()),
+            false => rayon::join(|| gains(Schedule::Greedy, 0), || gains(Schedule::Stealing, 0)),
         };
-        let others: Vec<usize> = (0..chosen.len()).filter(others).collect();
-        wanted.extend(others.iter().map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
-        let two =
-            bits.first().zip(bits.get(1)).map(|(one, two)| (own, Schedule::Greedy, one | two));
-        let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
-            let on = processors.iter();
-            on.map(move |&on| (on, schedule, removed))
-        });
-        let jobs: Vec<(u32, Schedule, Losses)> = jobs.chain(two).collect();
-        let speedups: Vec<f64> = jobs
-            .into_par_iter()
-            .map(|(on, schedule, removed)| run.ns / took(on, schedule, removed).max(1.0))
-            .collect();
-        let mut speedups = speedups.into_iter();
-        let mut next = || speedups.by_ref().take(processors.len()).collect();
-        let (greedy, stealing) = match as_it_is {
-            0 => (vec![1.0], Vec::new()),
-            _ => (next(), next()),
+        let without = |removed: Losses| gains(Schedule::Greedy, removed);
+        // Without each loss, and without what may be the cause of it.
+        let bits: Vec<Losses> = (0..).zip(&chosen).map(|(at, lost)| bit(at, lost)).collect();
+        let each = |(at, lost): (usize, &&mut Lost)| {
+            let room = room(&run.strands, keys, lost);
+            let more = room.is_some() || lost.lock.is_some() || lost.row.cause == Loss::Barrier;
+            let more = || more.then(|| without(1 << (ROOMS + at)));
+            (rayon::join(|| without(bits[at]), more), room)
         };
-        for lost in &mut chosen {
-            lost.row.mended = next();
-        }
-        for at in others {
-            let (row, mended): (_, Vec<f64>) = (&mut chosen[at].row, next());
-            match rooms[at] {
+        let two = || match bits[..] {
+            [one, two, ..] => gain(account.processors, Schedule::Greedy, one | two),
+            _ => 0.0,
+        };
+        let (each, without_two) =
+            rayon::join(|| chosen.par_iter().enumerate().map(each).collect::<Vec<_>>(), two);
+        for (lost, ((mended, other), room)) in chosen.iter_mut().zip(each) {
+            let row = &mut lost.row;
+            row.mended = mended;
+            let Some(other) = other else { continue };
+            match room {
                 // Who comes last to a barrier each time has more to do, however little that is: or
                 // all of it, if the others do nothing before.
                 None if row.cause == Loss::Barrier => {
                     let of = |gains: &[f64]| gains.first().copied().unwrap_or(1.0) - 1.0;
-                    if of(&mended) > of(&row.mended) * UNEQUAL {
+                    if of(&other) > of(&row.mended) * UNEQUAL {
                         let idle = |group: &u32| {
-                            let key = keys.get(*group as usize);
-                            matches!(key, Some(Key::Wait(Kind::Idle, _)))
+                            matches!(keys.get(*group as usize), Some((Kind::Idle, _)))
                         };
-                        let serial = chosen[at].groups.iter().all(idle);
-                        let row = &mut chosen[at].row;
+                        let serial = lost.groups.iter().all(idle);
                         row.cause = if serial { Loss::Serial } else { Loss::Imbalance };
-                        row.mended = mended;
+                        row.mended = other;
                     }
                 }
                 // What helps more: that who takes from the queue is faster, or that the queue has
                 // more places.
-                Some(places) if mended.first() > row.mended.first() => {
-                    (row.mended, row.room) = (mended, Some(places));
+                Some(places) if other.first() > row.mended.first() => {
+                    (row.mended, row.room) = (other, Some(places));
                 }
                 Some(_) => {}
                 // To sleep or to wait for input without the lock.
-                None => row.mended = mended,
+                None => row.mended = other,
             }
         }
         for lost in losses.iter_mut().filter(|lost| lost.row.mended.is_empty()) {
             lost.row.mended = Row::scaled(&greedy, lost.row.share);
         }
-        Self { without_two: speedups.next().unwrap_or(0.0), stealing, processors, greedy }
+        Self { without_two, stealing, processors, greedy }
     }
 }
 
+/// What a replay removes with the loss at this place.
+fn bit(at: u32, lost: &Lost) -> Losses {
+    if lost.row.cause == Loss::Spinning { SPINNING } else { 1 << at }
+}
+
 /// The number of places of the queue, if a loss is made of waits for room in one.
-fn room(rooms: &FxHashMap<u64, u64>, keys: &[Key], lost: &Lost) -> Option<u64> {
+fn room(strands: &Strands, keys: &[Key], lost: &Lost) -> Option<u64> {
     let place = |group: &u32| match keys.get(*group as usize) {
-        Some(Key::Wait(Kind::Word, condition)) => rooms.get(condition).copied(),
+        Some(&(Kind::Word, condition)) => strands.room(condition),
         _ => None,
     };
     let places: Option<Vec<u64>> = lost.groups.iter().map(place).collect();
@@ -174,11 +163,11 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
         let bit = 1 << at;
         let of_waits = matches!(lost.row.cause, Loss::Lock | Loss::Barrier);
         for &group in &lost.groups {
-            let key = keys.get(group as usize);
-            if let Some(&key) = key {
+            let of = keys.get(group as usize);
+            if let Some(&key) = of {
                 *locks.entry(key).or_default() |= if of_waits { bit } else { bit << ROOMS };
             }
-            if key.is_none() || !of_waits {
+            if of.is_none() || !of_waits {
                 *bits.entry(group).or_default() |= bit;
             }
             if lost.row.cause == Loss::Barrier {
@@ -189,18 +178,18 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
             asleep |= bit;
         }
         if let Some(lock) = lost.lock {
-            *locks.entry(Key::Wait(Kind::Lock, lock)).or_default() |= bit << ROOMS;
+            *locks.entry((Kind::Lock, lock)).or_default() |= bit << ROOMS;
         }
     }
     let Account { run, .. } = account;
     let waits = run.strands.waits.iter();
-    let of_lock = waits.map(|waits| locks.get(&Key::of(&waits.wait)).copied().unwrap_or(0));
+    let of_lock = waits.map(|wait| locks.get(&key(wait)).copied().unwrap_or(0));
     let mut strands = vec![0; run.strands.all.len()];
-    for charge in run.blame.charges.all() {
-        strands[charge.strand] |= bits.get(&charge.group).copied().unwrap_or(0);
+    for &(strand, group) in run.blame.charges.keys() {
+        strands[strand] |= bits.get(&group).copied().unwrap_or(0);
     }
     for (at, strand) in run.strands.all.iter().enumerate() {
-        let outside = run.strands.wait_of(at).is_some_and(|waits| waits.wait.kind == Kind::Outside);
+        let outside = run.strands.wait_of(at).is_some_and(|wait| wait.kind == Kind::Outside);
         if strand.sleeps {
             strands[at] = if outside { asleep } else { 0 };
         }

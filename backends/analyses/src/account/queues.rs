@@ -24,56 +24,56 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::TaskId;
+use rustc_hash::FxHashMap;
 
 use super::counted::{Counted, Pool, Queue, signed};
 use super::locks::LockUse;
 use super::sections::Section;
-use super::strands::{NO_WAIT, Needs, Strands, Waits, end};
-use super::wait::{Kind, Wait};
+use super::strands::{NO_WAIT, Strands, end, index};
+use super::wait::{Kind, NEVER, Wait};
 
 /// The most sections of a lock that a context has in turn.
 const TURNS: u64 = 4;
 
-/// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of
-/// such queues.
-pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
+/// Lets the contexts at queues go on as soon as there is something for them.
+pub(super) fn relax(strands: &mut Strands) {
     let mut by_lock: BTreeMap<u64, Vec<Section>> = BTreeMap::new();
     for section in std::mem::take(&mut strands.sections) {
         if strands.known.is_ordered(section.lock) {
             by_lock.entry(section.lock).or_default().push(section);
         }
     }
-    let mut relaxed = FxHashSet::default();
     for (lock, mut sections) in by_lock {
         sections.sort_by_key(|section| (section.at_ns, section.first));
         if let Some(found) = QueuesOfLock::of(strands, &sections) {
             found.put(strands);
-            relaxed.insert(lock);
+            strands.known.set_queue(lock);
         }
     }
-    relaxed
 }
 
 /// The queues of a lock.
 #[derive(Debug, Default)]
 struct QueuesOfLock {
     queues: Vec<Queue>,
-    /// Their places by the condition.
-    numbers: FxHashMap<u64, u32>,
-    /// Which sections of those that wait for a condition take something.
-    turns: FxHashMap<u64, Turn>,
-    /// By condition that tells that all is done: which sections of those that wait for another
-    /// condition do something.
-    ends: FxHashMap<u64, (u64, Turn)>,
-    /// The conditions that are waited for in the recorded order.
-    recorded: FxHashSet<u64>,
+    /// What each condition tells that is waited for.
+    roles: BTreeMap<u64, Role>,
     counts: FxHashMap<u32, Counted>,
     /// The waits for what is taken, with the strands, the queues, and how much is taken with each.
     waits: Vec<(u32, u32, u64, Wait)>,
     /// Waits for the conditions, which the counts stand for.
     former: Vec<u32>,
+}
+
+/// What a condition tells.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    /// That there is something to take. These sections of those that wait for it take something.
+    Taken(Turn),
+    /// That all is done: what these sections of those do that wait for another condition.
+    Done(u64, Turn),
+    /// Something else. It is waited for in the recorded order.
+    Recorded,
 }
 
 /// One in so many sections of a context, and the number of the first one.
@@ -178,18 +178,16 @@ impl QueuesOfLock {
         let conditions: BTreeSet<u64> = awaits.values().copied().collect();
         for &condition in &conditions {
             let turn = Turn::find(condition, &awaits, &groups, strands.contexts.len());
-            found.turns.extend(turn.map(|turn| (condition, turn)));
+            found.roles.extend(turn.map(|turn| (condition, Role::Taken(turn))));
         }
-        if found.turns.is_empty() {
+        if found.roles.is_empty() {
             return None;
         }
         for &condition in &conditions {
-            if found.turns.contains_key(&condition) {
-                continue;
-            }
-            match found.end(condition, &awaits, &groups) {
-                Some(end) => drop(found.ends.insert(condition, end)),
-                None => drop(found.recorded.insert(condition)),
+            if !found.roles.contains_key(&condition) {
+                let end = found.end(condition, &awaits, &groups);
+                let role = end.map_or(Role::Recorded, |(of, turn)| Role::Done(of, turn));
+                found.roles.insert(condition, role);
             }
         }
         for group in &groups {
@@ -203,8 +201,8 @@ impl QueuesOfLock {
             }
             found.takes(strands, group, awaited)?;
             let makes = found.makes(group, awaited);
-            if let Some(&queue) = awaited.and_then(|condition| found.numbers.get(&condition)) {
-                found.queues[queue as usize].room &= !makes.is_empty();
+            if let Some(queue) = found.queues.iter_mut().find(|of| Some(of.condition) == awaited) {
+                queue.room &= !makes.is_empty();
             }
             for (condition, more) in makes {
                 let queue = found.number(condition);
@@ -234,7 +232,9 @@ impl QueuesOfLock {
                 continue;
             };
             let takes = *awaits.get(&group.context)?;
-            let &Turn { every, .. } = self.turns.get(&takes)?;
+            let Some(&Role::Taken(Turn { every, .. })) = self.roles.get(&takes) else {
+                return None;
+            };
             let first = group.first % every;
             let (known, turn) = match end {
                 Some(end) => end,
@@ -252,82 +252,39 @@ impl QueuesOfLock {
 
     /// What sections of a context take that waits for a condition.
     fn takes(&mut self, strands: &Strands, group: &Group<'_>, awaited: Option<u64>) -> Option<()> {
-        let Some(condition) = awaited else {
+        let Some((condition, role)) = awaited.and_then(|of| Some((of, *self.roles.get(&of)?)))
+        else {
             return Some(());
         };
-        if let Some(turn) = self.turns.get(&condition) {
-            let turn = *turn;
-            let takes = turn.of(group.first, group.number);
-            return self.take(strands, group, condition, (takes, Some(turn), 1));
-        }
         let section = group.sections[0];
-        if section.waited.is_none() || !self.ends.contains_key(&condition) {
-            return Some(());
-        }
-        let number = self.number(condition);
-        let queue = &self.queues[number as usize];
-        let all = u32::try_from(queue.made.saturating_sub(queue.taken)).unwrap_or(u32::MAX);
-        match all {
-            0 => Some(()),
-            _ => self.take(strands, group, condition, (1, None, all)),
-        }
-    }
-
-    /// What sections make: by condition, how much, and in which turn. What a condition tells the
-    /// end of is made whether or not that is signalled.
-    fn makes(&self, group: &Group<'_>, awaited: Option<u64>) -> Vec<(u64, (u64, Option<Turn>))> {
-        let ends = self.ends.iter().filter(|end| Some(end.1.0) == awaited);
-        let done = ends.map(|(&condition, &(_, turn))| {
-            let done = turn.of(group.first, group.number);
-            (condition, (done, Some(turn)))
-        });
-        let counted = |condition: &u64| {
-            !self.ends.contains_key(condition) && !self.recorded.contains(condition)
-        };
-        let mut signals: BTreeMap<u64, u64> = BTreeMap::new();
-        for section in &group.sections {
-            if let Some(condition) = section.signals.filter(counted) {
-                *signals.entry(condition).or_default() += section.number;
+        // So many of the sections take so much each: those of a turn.
+        let (takes, turn, each) = match role {
+            Role::Taken(turn) => (turn.of(group.first, group.number), Some(turn), 1),
+            Role::Done(..) if section.waited.is_some() => {
+                let number = self.number(condition);
+                let queue = &self.queues[number as usize];
+                let all = u32::try_from(queue.made.saturating_sub(queue.taken));
+                (1, None, all.unwrap_or(u32::MAX))
             }
-        }
-        let signals = signals.into_iter();
-        let signals = signals.map(|(condition, number)| (condition, (number, None)));
-        done.chain(signals).filter(|made| made.1.0 > 0).collect()
-    }
-
-    /// So many of the sections, which may be none, take so much each: those of a turn.
-    fn take(
-        &mut self,
-        strands: &Strands,
-        group: &Group<'_>,
-        condition: u64,
-        (takes, turn, each): (u64, Option<Turn>, u32),
-    ) -> Option<()> {
-        if takes == 0 {
+            Role::Done(..) | Role::Recorded => return Some(()),
+        };
+        if takes == 0 || each == 0 {
             return Some(());
         }
-        let section = group.sections[0];
         let number = self.number(condition);
         let own = strands.of_context(group.context);
         let waits = section.first..section.last.saturating_add(1).min(end(&strands.all[..own.end]));
         let former = waits.filter(|&strand| {
             let wait = strands.wait_of(strand as usize);
-            wait.is_some_and(|waits| waits.wait.object == condition)
+            wait.is_some_and(|wait| wait.object == condition)
         });
         self.former.extend(former);
         for (strand, less) in self.places(strands, group, LockUse::Take, (takes, turn))? {
             let less = less.saturating_mul(each);
             self.add(strand, (number, less))?;
             let waited = section.waited.filter(|(_, at)| *at <= strand);
-            let at = waited.map_or(strand, |(_, at)| at);
-            let context = strands.context_of(at as usize);
-            let first = strands.all[at as usize].first;
-            let wait = Wait {
-                kind: Kind::Word,
-                object: condition,
-                task: TaskId::new(strands.ids[context as usize], first),
-                ended_by: None,
-            };
+            let task = strands.task_of(waited.map_or(strand, |(_, at)| at));
+            let wait = Wait::free(Kind::Word, condition, task);
             let queue = &mut self.queues[number as usize];
             queue.taken += u64::from(less);
             if queue.takers.is_empty() {
@@ -341,12 +298,36 @@ impl QueuesOfLock {
         Some(())
     }
 
+    /// What sections make: by condition, how much, and in which turn. What a condition tells the
+    /// end of is made whether or not that is signalled.
+    fn makes(&self, group: &Group<'_>, awaited: Option<u64>) -> Vec<(u64, (u64, Option<Turn>))> {
+        let done = self.roles.iter().filter_map(|(&condition, &role)| match role {
+            Role::Done(of, turn) if Some(of) == awaited => {
+                Some((condition, (turn.of(group.first, group.number), Some(turn))))
+            }
+            _ => None,
+        });
+        let counted =
+            |condition: &u64| matches!(self.roles.get(condition), None | Some(Role::Taken(_)));
+        let mut signals: BTreeMap<u64, u64> = BTreeMap::new();
+        for section in &group.sections {
+            if let Some(condition) = section.signals.filter(counted) {
+                *signals.entry(condition).or_default() += section.number;
+            }
+        }
+        let signals = signals.into_iter();
+        let signals = signals.map(|(condition, number)| (condition, (number, None)));
+        done.chain(signals).filter(|made| made.1.0 > 0).collect()
+    }
+
     fn number(&mut self, condition: u64) -> u32 {
         let queues = &mut self.queues;
-        *self.numbers.entry(condition).or_insert_with(|| {
-            queues.push(Queue::default());
-            end(queues) - 1
-        })
+        let known = queues.iter().position(|queue| queue.condition == condition);
+        let number = known.unwrap_or_else(|| {
+            queues.push(Queue { condition, ..Queue::default() });
+            queues.len() - 1
+        });
+        index(number)
     }
 
     /// The strands before which so many of the sections take their lock, or give it back, with how
@@ -376,7 +357,7 @@ impl QueuesOfLock {
         }
         let strands = free.len().max(1);
         let (each, rest) = (number / strands, number % strands);
-        let each = |at| u32::try_from(each + usize::from(at < rest)).unwrap_or(u32::MAX);
+        let each = |at| index(each + usize::from(at < rest));
         let places = free.into_iter().enumerate();
         let places: Vec<_> = places.map(|(at, strand)| (strand, each(at))).collect();
         (!places.is_empty()).then_some(places)
@@ -394,21 +375,17 @@ impl QueuesOfLock {
     fn put(mut self, strands: &mut Strands) {
         for strand in self.former {
             let wait = strands.all[strand as usize].wait;
-            if let Some(waits) = strands.waits.get_mut(wait as usize) {
-                (waits.needs, waits.latency_ns) = (Needs::Nothing, 0);
+            if let Some(wait) = strands.waits.get_mut(wait as usize) {
+                (wait.ordered_ns, wait.latency_ns) = (NEVER, 0);
             }
         }
         for (strand, queue, taken, mut wait) in self.waits {
             let maker = self.queues[queue as usize].maker(signed(taken));
-            wait.ended_by = maker.map(|at| {
-                let context = strands.context_of(at as usize);
-                let first = strands.all[at as usize].first;
-                (TaskId::new(strands.ids[context as usize], first), 0)
-            });
+            wait.ended_by = maker.map(|at| (strands.task_of(at), 0));
+            let number = strands.add_wait(wait);
             if let Some(counted) = self.counts.get_mut(&strand) {
-                counted.wait = end(&strands.waits);
+                counted.wait = number;
             }
-            strands.waits.push(Waits { wait, latency_ns: 0, needs: Needs::Nothing, spins: false });
         }
         let first = end(&strands.queues);
         let counts = self.counts.into_iter();
@@ -455,15 +432,7 @@ fn awaited(strands: &Strands, sections: &[Section]) -> Option<FxHashMap<u32, u64
 
 /// Finds the jobs that any of several contexts may do, now that all waits are known.
 pub(super) fn deal(strands: &mut Strands) {
-    let several = |queue: &Queue| {
-        let mut contexts = queue.takers.iter().map(|&strand| strands.context_of(strand as usize));
-        let first = contexts.next();
-        contexts.any(|context| Some(context) != first)
-    };
-    if !strands.queues.iter().any(several) {
-        return;
-    }
-    let needed = needed(strands);
+    let mut needed_strands: Option<Vec<u32>> = None;
     for number in 0..strands.queues.len() {
         let queue = &strands.queues[number];
         let mut takers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -476,21 +445,18 @@ pub(super) fn deal(strands: &mut Strands) {
             }
         }
         takers.retain(|_, all| all.len() > 1);
-        if !takers.values().all(|all| all.is_sorted()) {
+        if takers.len() < 2 || !takers.values().all(|all| all.is_sorted()) {
             continue;
         }
-        if takers.len() < 2 {
-            continue;
-        }
+        let needed = needed_strands.get_or_insert_with(|| needed(strands));
         // What a context does after it has taken something for the last time is no job.
         let next = |taken: &[u32]| (taken[0], taken[0]..taken[1]);
         let jobs: FxHashMap<u32, Range<u32>> =
             takers.values().flat_map(|all| all.windows(2).map(next)).collect();
         let is_free = |strand: u32| {
             let own = &strands.all[strand as usize];
-            let order = strands.waits.get(own.wait as usize).map(|waits| waits.needs);
-            let first = !matches!(order, None | Some(Needs::Nothing))
-                && !strands.needs_of(strand as usize).is_empty();
+            let order = strands.waits.get(own.wait as usize).map_or(NEVER, |wait| wait.ordered_ns);
+            let first = order != NEVER && !strands.needs_of(strand as usize).is_empty();
             !first && needed.binary_search(&strand).is_err()
         };
         if !jobs.values().cloned().flatten().all(is_free) {
@@ -500,10 +466,9 @@ pub(super) fn deal(strands: &mut Strands) {
         for strand in &queue.takers {
             in_order.extend(jobs.get(strand).filter(|job| in_order.last() != Some(job)).cloned());
         }
-        let queue_number = u32::try_from(number).unwrap_or(u32::MAX);
         for all in takers.values() {
             let (first, last) = (all[0], all[all.len() - 1]);
-            strands.pools.insert(first, Pool { queue: queue_number, last });
+            strands.pools.insert(first, Pool { queue: index(number), last });
         }
         strands.queues[number].jobs = in_order;
     }
@@ -513,8 +478,8 @@ pub(super) fn deal(strands: &mut Strands) {
 fn needed(strands: &Strands) -> Vec<u32> {
     let mut needed: Vec<u32> = Vec::new();
     for (at, strand) in strands.all.iter().enumerate() {
-        let waits = strands.waits.get(strand.wait as usize);
-        if waits.map(|waits| waits.needs) != Some(Needs::Nothing) {
+        let wait = strands.waits.get(strand.wait as usize);
+        if wait.is_none_or(|wait| wait.ordered_ns != NEVER) {
             let before = strands.needs_of(at).iter();
             needed.extend(
                 before.map(|&(context, number)| strands.contexts[context as usize] + number),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::chart::Part;
-use crate::view::units::{plural, share, time};
+use crate::view::units::{plural, ratio, share, time};
 use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View, names};
 
 /// Who would make a run only so many times as fast gains little.
@@ -51,7 +51,7 @@ impl Report {
         if self.total_ns == 0 {
             return "Nothing was recorded: no code that contech-cc compiled ran, or the program was killed before it wrote what it did.".to_owned();
         }
-        let used = share(crate::view::units::ratio(self.useful_ns, self.total_ns));
+        let used = share(ratio(self.useful_ns, self.total_ns));
         let processors = plural(self.processors.into(), "processor");
         let own = self.replayed_ns;
         let duration = time(own);
@@ -111,13 +111,13 @@ impl Report {
 impl Report {
     /// Whether a part of the processors' time that counts ran nothing.
     fn loses_much(&self) -> bool {
-        crate::view::units::ratio(self.useful_ns, self.total_ns) < USEFUL
+        ratio(self.useful_ns, self.total_ns) < USEFUL
     }
 
     /// The share of the time in code that was not recorded.
     fn unrecorded_share(&self) -> f64 {
         let ns = self.unrecorded.as_ref().map_or(0, |of| of.ns);
-        crate::view::units::ratio(ns, self.total_ns)
+        ratio(ns, self.total_ns)
     }
 
     /// Whether so much of the time is in code that was not recorded that what it loses could be
@@ -166,7 +166,7 @@ impl Report {
     fn bar(&self) -> Chart {
         let part = |name: &str, ns: u64| Part {
             name: name.to_owned(),
-            values: vec![crate::view::units::ratio(ns, self.total_ns)],
+            values: vec![ratio(ns, self.total_ns)],
         };
         let mut parts = vec![part("running", self.useful_ns)];
         let mut causes: BTreeMap<Loss, u64> = BTreeMap::new();
@@ -353,7 +353,7 @@ impl Render for Report {
     fn view(&self) -> View {
         // The program, and what was lost.
         let rows = std::iter::once(None).chain(self.losses.iter().map(Some));
-        let used = crate::view::units::ratio(self.useful_ns, self.total_ns);
+        let used = ratio(self.useful_ns, self.total_ns);
         let table = Table::of(rows)
             .text("cause", "cause", |row| row.map_or("the program", |row| row.cause.name()))
             .time("processor time", "ns", |row| row.map_or(self.useful_ns, |row| row.ns))

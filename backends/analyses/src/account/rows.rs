@@ -7,16 +7,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{BlockId, ExecutorId, StaticInfo, SyncOp, TaskId};
 
 use super::callers::{ABOVE, callers};
-use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
 use super::grain::SOME;
 use super::group::{Group, Key, Sample};
 use super::locks::Known;
 use super::loops::HANDS_OUT;
-use super::measured::{Executed, Kernel, Measured};
+use super::measured::{Kernel, Measured};
 use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
-use super::site::{Arrival, Site, arrival, of_wait};
+use super::site::{Arrival, Site, arrival};
+use super::sums::{Sums, add_all, largest};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Shard, sort};
@@ -57,93 +57,53 @@ const SAMPLED: usize = 256;
 /// Of those it is found out where.
 const ARRIVALS: usize = 16;
 
-/// A group with its place and code.
-struct Placed {
-    group: Group,
-    site: Option<Site>,
-    code: FxHashMap<BlockId, f64>,
-    most: (f64, TaskId),
-    /// The numbers of the groups that were merged.
-    groups: Vec<u32>,
-    /// Where others wait for a lock that those have who wait here.
-    lock: Option<Place>,
-    /// Whether who ends the waits comes to the same place as who waits.
-    meets: bool,
-}
-
-impl Placed {
-    /// Leaves out the time in which contexts were made, and returns it, ns.
-    fn without(&mut self, made: &FxHashMap<u32, f64>) -> f64 {
-        let made = self.groups.iter().filter_map(|group| made.get(group));
-        let made = made.sum::<f64>().min(self.group.ns);
-        self.group.ns -= made;
-        if made > self.group.ns {
-            self.groups.clear();
-        }
-        made
-    }
-
-    /// The line at which contexts wait.
-    fn line(&self) -> Option<(String, u32)> {
-        let site = self.site.as_ref()?;
-        Some((site.place.file.clone(), site.place.line))
-    }
-
-    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier,
-    /// if they are at one.
-    fn loss(&self, between: f64) -> Loss {
-        match self.meets {
-            true if between < BETWEEN_NS => Loss::Barrier,
-            true => Loss::Imbalance,
-            false => self.group.loss(between),
-        }
-    }
-}
-
-pub(super) fn report(
-    mut account: Account,
-    graph: &Graph,
-    mut shards: Vec<Shard>,
-) -> Result<Report> {
+pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
-    let (run, busiest) = (&account.run, busiest(&shards));
-    let made = made(&shards);
-    let mut atomics = Atomics::default();
-    for shard in &mut shards {
-        atomics.merge(std::mem::take(&mut shard.atomics));
+    let mut found = Shard::default();
+    shards.into_iter().for_each(|shard| found.merge(shard));
+    let (info, run, moves) = (graph.info(), &account.run, &account.moves);
+    let ran = || found.ran.values();
+    let busiest = ran().copied().fold(0.0, f64::max) / ran().sum::<f64>().max(1.0);
+    let contended = found.atomics.contended(graph)?;
+    let mut measured =
+        Measured::of(&account.stretches, &found.executed, |block| moves.outside(block));
+    found.weights.finish(info);
+    let ran_ns = if run.too_long { f64::INFINITY } else { run.blame.used };
+    found.weights.measured(measured.as_ref(), ran_ns);
+    let groups = placed(graph, groups, &mut found, measured.as_ref())?;
+    let Shard { mut weights, making: made, .. } = found;
+    if let Some(measured) = &mut measured {
+        weights.find_unrecorded(info, moves, measured);
     }
-    let contended = atomics.contended(graph)?;
-    let (groups, mut weights, measured) = measured(&account, graph, groups, shards)?;
+    let measured = measured.map(|found| Kernel::of(&found, info, |block| moves.calls(block)));
     let contexts = run.strands.ids.len() as u64;
     let total = run.ns * f64::from(account.processors);
-    let used = match run.too_long {
-        true => total,
-        false => run.blame.used,
-    };
+    let used = if run.too_long { total } else { run.blame.used };
     let making = run.strands.making as f64;
     let ran = used - making;
-    let small = small(contexts, ran);
-    let recorded = weights.of_libraries(graph.info());
+    let small = contexts >= MANY && ran / (contexts as f64) < SMALL_NS;
+    let recorded = weights.of_libraries(info);
     let many = contexts >= SOME * u64::from(account.processors);
     let makers = makers(graph)?;
     let threads = makers.0 == Some(SyncOp::ThreadCreate);
+    let others = contexts.saturating_sub(recorded.tasks) as f64;
     let handing_out = if small {
-        contexts.saturating_sub(recorded.tasks) as f64 * TASK_NS + recorded.ns
+        others * TASK_NS + recorded.ns
     } else if many && threads {
         (contexts as f64 * THREAD_NS).min(ran / 2.0)
     } else {
         0.0
     };
-    let (libraries, library) = std::mem::take(&mut weights.libraries);
-    let handing_out = (handing_out + libraries).min(ran);
+    let libraries = std::mem::take(&mut weights.libraries);
+    let handing_out = (handing_out + libraries.ns).min(ran);
     let pieces = Pieces { small, many, used };
     let (handed_over, groups) = pieces.handed_over(&run.strands.known, groups);
     let (mut losses, lost) = pieces.losses(graph, groups, &made)?;
     losses.extend(row_of_handing_over(graph, &weights, &handed_over)?);
     let scheduling = making + handing_out + lost;
     if scheduling > 0.0 {
-        let library = library.filter(|_| libraries > scheduling / 2.0);
+        let library = libraries.place.filter(|_| libraries.ns > scheduling / 2.0);
         losses.push(Lost::new(row_of_making(graph, &weights, library, &makers)?, scheduling));
     }
     let mut losses = shares(losses, total);
@@ -156,19 +116,13 @@ pub(super) fn report(
             Some(SyncOp::ParallelBegin) => REGION_NS,
             _ => TASK_NS,
         };
-        let others = contexts.saturating_sub(recorded.tasks) as f64;
         without_handing_out(&mut losses, &predicted, (others * each_ns, recorded), &weights);
     }
-    let (handouts, handed_out) = weights.calls(graph.info(), HANDS_OUT);
+    let (handouts, handed_out) = weights.calls(info, HANDS_OUT);
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
     sort(&mut losses);
-    let executed = (0..).map(BlockId::new).zip(weights.blocks.iter().copied());
-    let times = executed.map(|(block, ops)| {
-        let each = graph.info().block(block).map_or(1, |block| block.ir_ops.max(1));
-        (block, ops / u64::from(each))
-    });
     let mut report = Report {
-        executed: times.collect(),
+        executed: weights.executed(info),
         processors: account.processors,
         recorded: account.recorded,
         duration_ns: end_of(graph).saturating_sub(begin_of(graph)),
@@ -188,18 +142,18 @@ pub(super) fn report(
         handed_out,
         locking: locking(
             &weights,
-            graph.info(),
+            info,
             (&contended, account.processors),
             graph.meta().processors > 0,
         ),
-        copying: weights.copying(graph.info()),
-        times: weights.times,
+        copying: weights.copying(info),
+        times: weights.times(),
         measured,
     };
     // What costs time without any model is known already.
-    report.estimate_known(graph.info());
+    report.estimate_known(info);
     // The sample is of a part of the time.
-    report.lasts(account.run.strands.longer());
+    report.lasts(run.strands.longer());
     Ok(report)
 }
 
@@ -217,16 +171,16 @@ impl Pieces {
     /// The groups of waits for what others put into queues, and for the locks of these, apart from
     /// all others, if there is very little work for each of them. Handing it over costs more then
     /// than the work.
-    fn handed_over(&self, known: &Known, groups: Vec<Placed>) -> (Vec<Placed>, Vec<Placed>) {
-        let at_queue = |placed: &Placed| match placed.group.key {
-            Key::Wait(Kind::Lock, lock) => known.is_ordered(lock) || known.is_queue(lock),
-            Key::Wait(Kind::Word, _) => placed.loss(self.used) == Loss::Producer,
+    fn handed_over(&self, known: &Known, groups: Vec<Group>) -> (Vec<Group>, Vec<Group>) {
+        let at_queue = |group: &Group| match group.key {
+            (Kind::Lock, lock) => known.is_ordered(lock) || known.is_queue(lock),
+            (Kind::Word, _) => group.loss(self.used) == Loss::Producer,
             _ => false,
         };
-        let (queues, others): (Vec<Placed>, Vec<Placed>) = groups.into_iter().partition(at_queue);
-        let waits: u64 = queues.iter().map(|placed| placed.group.waits).sum();
+        let (queues, others): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(at_queue);
+        let waits: u64 = queues.iter().map(|group| group.waits).sum();
         let small = waits >= MANY && self.used / (waits as f64) < WAKE_NS;
-        match small && queues.iter().any(|placed| placed.group.key.is_signal()) {
+        match small && queues.iter().any(|group| group.key.0 == Kind::Word) {
             true => (queues, others),
             false => (Vec::new(), queues.into_iter().chain(others).collect()),
         }
@@ -236,105 +190,65 @@ impl Pieces {
     fn losses(
         &self,
         graph: &Graph,
-        groups: Vec<Placed>,
-        made: &FxHashMap<u32, f64>,
+        groups: Vec<Group>,
+        made: &Sums<u32>,
     ) -> Result<(Vec<Lost>, f64)> {
         let barriers = barriers(&groups);
         let mut scheduling = 0.0;
         let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
-        for mut placed in groups {
-            if self.many && placed.group.key == Key::Starting {
-                scheduling += placed.group.ns;
+        for mut group in groups {
+            if self.many && group.key.0 == Kind::Begin {
+                scheduling += group.ns;
                 continue;
             }
-            let all = placed.group.ns;
+            let all = group.ns;
             if self.many {
-                scheduling += placed.without(made);
+                // The time in which contexts were made.
+                let made = group.groups.iter().filter_map(|group| made.get(group));
+                let made = made.sum::<f64>().min(all);
+                scheduling += made;
+                group.ns -= made;
+                if made > group.ns {
+                    group.groups.clear();
+                }
             }
-            let left = placed.group.ns / all.max(1.0);
-            let at_barrier = barriers.get(&placed.line()).copied().unwrap_or(0);
-            let loss = placed.loss(self.used / at_barrier.max(1) as f64);
+            let left = group.ns / all.max(1.0);
+            let at_barrier = barriers.get(&group.line()).copied().unwrap_or(0);
+            let loss = group.loss(self.used / at_barrier.max(1) as f64);
             let of_tasks =
                 matches!(loss, Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting);
             // One context runs alone, piece by piece, if it cannot make the others or hand them out
             // in time.
-            let alone = loss == Loss::Serial && placed.group.in_pieces * 3.0 > placed.group.ns;
+            let alone = loss == Loss::Serial && group.in_pieces * 3.0 > group.ns;
             if self.small && (of_tasks || alone) {
-                scheduling += placed.group.ns;
+                scheduling += group.ns;
                 continue;
             }
-            let row = row(graph, &placed, loss)?;
+            let row = row(graph, &group, loss)?;
             let known = rows
-                .entry((loss, placed.site))
+                .entry((loss, group.site))
                 .or_insert_with(|| Lost::new(Row { waits: 0, ..row }, 0.0));
-            known.row.waits += placed.group.waits;
-            known.ns += placed.group.ns;
-            known.when.join(&placed.group.when, left);
-            known.groups.extend(placed.groups);
-            let lock = placed.group.behind.filter(|_| known.row.lock.is_some());
+            known.row.waits += group.waits;
+            known.ns += group.ns;
+            group.when.add_to(&mut known.row.when, left);
+            known.groups.extend(group.groups);
+            let lock = group.behind.filter(|_| known.row.lock.is_some());
             known.lock = lock.map(|(_, lock)| lock).or(known.lock);
         }
         Ok((rows.into_values().collect(), scheduling))
     }
 }
 
-/// The part of each group's time in which contexts were made, ns.
-fn made(shards: &[Shard]) -> FxHashMap<u32, f64> {
-    let mut made: FxHashMap<u32, f64> = FxHashMap::default();
-    for (&group, ns) in shards.iter().flat_map(|shard| &shard.making) {
-        *made.entry(group).or_default() += ns;
-    }
-    made
-}
-
-/// The groups with their places, and the weights and the time in the kernel as they were measured.
-fn measured(
-    account: &Account,
-    graph: &Graph,
-    groups: Vec<Group>,
-    mut shards: Vec<Shard>,
-) -> Result<(Vec<Placed>, Weights, Option<Kernel>)> {
-    let calls = |block| account.moves.calls(block);
-    let mut executed = Executed::default();
-    for shard in &mut shards {
-        executed.merge(std::mem::take(&mut shard.executed));
-    }
-    let outside = |block| account.moves.outside(block);
-    let mut measured = Measured::of(&account.stretches, &executed, outside);
-    let ran_ns = match account.run.too_long {
-        true => f64::INFINITY,
-        false => account.run.blame.used,
-    };
-    let (groups, mut weights) = placed(graph, groups, shards, (measured.as_ref(), ran_ns))?;
-    if let Some(measured) = &mut measured {
-        weights.find_unrecorded(graph.info(), &account.moves, measured);
-    }
-    let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
-    Ok((groups, weights, kernel))
-}
-
-/// The share of the busiest executor in the time for which all of them ran the program.
-fn busiest(shards: &[Shard]) -> f64 {
-    let mut ran: FxHashMap<ExecutorId, f64> = FxHashMap::default();
-    for (&executor, ns) in shards.iter().flat_map(|shard| &shard.ran) {
-        *ran.entry(executor).or_default() += ns;
-    }
-    let most = ran.values().copied().fold(0.0, f64::max);
-    most / ran.values().sum::<f64>().max(1.0)
-}
-
 /// When the first context begins, ns.
 fn begin_of(graph: &Graph) -> u64 {
     let contexts = graph.contexts().filter(|context| context.task_count > 0);
-    let begins = contexts.map(|context| context.first_ns);
-    begins.min().unwrap_or(0)
+    contexts.map(|context| context.first_ns).min().unwrap_or(0)
 }
 
 /// The rows with their shares of all processor time.
 fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
     for lost in &mut losses {
         (lost.row.ns, lost.row.share) = (whole(lost.ns), lost.ns / total.max(1.0));
-        lost.row.when = lost.when.each();
     }
     losses.retain(|lost| lost.row.ns > 0);
     losses.sort_by(|a, b| {
@@ -364,90 +278,41 @@ fn without_handing_out(
 /// The groups, of which the costliest have their place, and groups at the same place are merged.
 fn placed(
     graph: &Graph,
-    groups: Vec<Group>,
-    shards: Vec<Shard>,
-    (measured, ran_ns): (Option<&Measured>, f64),
-) -> Result<(Vec<Placed>, Weights)> {
-    let mut weights = Weights::default();
-    let mut of_kinds: FxHashMap<(u32, u32), FxHashMap<BlockId, f64>> = FxHashMap::default();
-    let mut begins = Vec::new();
-    let mut most: FxHashMap<u32, (f64, TaskId)> = FxHashMap::default();
-    for shard in shards {
-        weights.merge(&shard.weights);
-        begins.extend(shard.begins);
-        for ((group, kind, block), ns) in shard.code {
-            let own = of_kinds.entry((group, kind)).or_default();
-            *own.entry(block).or_default() += ns;
-        }
-        for (group, (ns, task)) in shard.most {
-            let found = most.entry(group).or_insert((ns, task));
-            if ns > found.0 {
-                *found = (ns, task);
-            }
-        }
-    }
+    mut groups: Vec<Group>,
+    found: &mut Shard,
+    measured: Option<&Measured>,
+) -> Result<Vec<Group>> {
+    let mut of_kinds = std::mem::take(&mut found.code);
+    // How code begins counts where no more is known of what a group waits for.
     let known: FxHashSet<u32> = of_kinds.keys().map(|(group, _)| *group).collect();
-    for ((group, kind, block), ns) in begins {
-        if !known.contains(&group) {
-            let own = of_kinds.entry((group, kind)).or_default();
-            *own.entry(block).or_default() += ns;
-        }
-    }
-    weights.finish(graph.info());
-    weights.measured(measured, ran_ns);
-    if let Some(measured) = measured {
+    let begins = std::mem::take(&mut found.begins).into_iter();
+    of_kinds.extend(begins.filter(|((group, _), _)| !known.contains(group)));
+    for ((group, _), mut code) in of_kinds {
         // How long tasks take is known. Only what is within one kind of them is not.
-        for code in of_kinds.values_mut() {
+        if let Some(measured) = measured {
             measured.divide(code.iter_mut().map(|(block, ns)| (*block, ns)));
         }
+        add_all(&mut groups[group as usize].code, code);
     }
-    let mut code: FxHashMap<u32, FxHashMap<BlockId, f64>> = FxHashMap::default();
-    for ((group, _), own) in of_kinds {
-        let code = code.entry(group).or_default();
-        for (block, ns) in own {
-            *code.entry(block).or_default() += ns;
-        }
-    }
-    let mut placed: Vec<Placed> = Vec::new();
-    for (at, mut group) in (0..).zip(groups) {
+    for (at, group) in (0..).zip(&mut groups) {
         group.shorten();
-        placed.push(Placed {
-            group,
-            site: None,
-            code: code.remove(&at).unwrap_or_default(),
-            most: most.remove(&at).unwrap_or_default(),
-            groups: vec![at],
-            lock: None,
-            meets: false,
-        });
+        group.most = found.most.remove(&at).unwrap_or_default();
     }
-    placed.sort_by(|a, b| b.group.ns.total_cmp(&a.group.ns));
-    for placed in placed.iter_mut().take(PLACED) {
-        placed.site = site(graph, &weights, &placed.group)?;
-        placed.meets = meets(graph, &weights, &placed.group)?;
-        placed.lock = held(graph, &weights, &placed.group)?;
+    groups.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+    for group in groups.iter_mut().take(PLACED) {
+        group.find_place(graph, &found.weights)?;
     }
-    Ok((merged(graph.info(), placed), weights))
-}
-
-/// Where others wait for a lock that those have who wait in a group, if that is a good part of what
-/// is lost there.
-fn held(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Place>> {
-    let behind = group.behind.filter(|_| group.holding * HOLDING > group.ns);
-    let Some((behind, lock)) = behind else {
-        return Ok(None);
-    };
-    Ok(of_wait(graph, weights, behind, Some(lock))?.map(|site| site.place))
+    Ok(merged(graph.info(), groups))
 }
 
 /// Number of waits at each line with a barrier. Waits for others, and waits of contexts that had
 /// nothing to do, are waits at one barrier if they are at the same line, whatever function the line
 /// is in.
-fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
+fn barriers(groups: &[Group]) -> FxHashMap<Option<(String, u32)>, u64> {
     let mut barriers: FxHashMap<Option<(String, u32)>, u64> = FxHashMap::default();
-    for placed in groups {
-        if placed.meets || matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
-            *barriers.entry(placed.line()).or_default() += placed.group.waits;
+    for group in groups {
+        if group.meets || matches!(group.key.0, Kind::Barrier | Kind::Idle) {
+            *barriers.entry(group.line()).or_default() += group.waits;
         }
     }
     barriers
@@ -455,35 +320,28 @@ fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
 
 /// The row of what handing over pieces of work costs: where most of them are made, and where others
 /// wait for them.
-fn row_of_handing_over(
-    graph: &Graph,
-    weights: &Weights,
-    queues: &[Placed],
-) -> Result<Option<Lost>> {
-    let signals = queues.iter().filter(|placed| placed.group.key.is_signal());
-    let Some(most) = signals.max_by(|a, b| a.group.ns.total_cmp(&b.group.ns)) else {
+fn row_of_handing_over(graph: &Graph, weights: &Weights, queues: &[Group]) -> Result<Option<Lost>> {
+    let signals = queues.iter().filter(|group| group.key.0 == Kind::Word);
+    let Some(most) = signals.max_by(|a, b| a.ns.total_cmp(&b.ns)) else {
         return Ok(None);
     };
-    let mut makers: BTreeMap<Place, f64> = BTreeMap::new();
-    for sample in &most.group.samples {
+    let mut makers: Sums<Place> = FxHashMap::default();
+    for sample in &most.samples {
         let Some(by) = sample.ended_by else { continue };
         if let Some(made) = arrival(graph, weights, by, None)? {
             *makers.entry(made.site.place).or_default() += sample.ns;
         }
     }
-    let maker = makers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     let row = Row {
-        code: maker.map(|(place, _)| place),
-        wait: most.site.as_ref().map(|site| site.place.clone()),
-        inner: most.site.as_ref().and_then(|site| site.inner.clone()),
-        waits: queues.iter().map(|placed| placed.group.waits).sum(),
-        ..Row::of(Loss::Scheduling)
+        code: largest(makers),
+        waits: queues.iter().map(|group| group.waits).sum(),
+        ..Row::at(Loss::Scheduling, most.site.as_ref())
     };
     let mut lost = Lost::new(row, 0.0);
-    for placed in queues {
-        lost.ns += placed.group.ns;
-        lost.when.join(&placed.group.when, 1.0);
-        lost.groups.extend(&placed.groups);
+    for group in queues {
+        lost.ns += group.ns;
+        group.when.add_to(&mut lost.row.when, 1.0);
+        lost.groups.extend(&group.groups);
     }
     Ok(Some(lost))
 }
@@ -538,98 +396,85 @@ fn makers(graph: &Graph) -> Result<(Option<SyncOp>, Vec<TaskId>)> {
     Ok(most.map_or((None, Vec::new()), |(op, tasks)| (Some(op), tasks)))
 }
 
-/// Whether contexts are so small that their cost is mostly that of making and handing them out.
-fn small(contexts: u64, ran: f64) -> bool {
-    contexts >= MANY && ran / (contexts as f64) < SMALL_NS
-}
-
-/// Whether a group's waits are those at a barrier, whoever wrote it: who ends a wait for a signal
-/// has come by the same call as who waits, or by the same acquire of a lock. Who makes something
-/// for others, or passes on a turn, comes by another one.
-fn meets(graph: &Graph, weights: &Weights, group: &Group) -> Result<bool> {
-    if !group.key.is_signal() {
-        return Ok(false);
-    }
-    let (mut same, mut all) = (0, 0);
-    for sample in &group.samples {
-        let Some(by) = sample.ended_by else { continue };
-        let [own, other] = [sample.task, by].map(|task| arrival(graph, weights, task, None));
-        all += 1;
-        if let (Some(own), Some(other)) = (own?, other?) {
-            let same_lock = own.acquired.is_some() && own.acquired == other.acquired;
-            same += usize::from(own.site.place == other.site.place || same_lock);
-        }
-    }
-    Ok(same * 2 > all)
-}
-
-/// The place with the costliest sampled waits of a group.
-fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>> {
-    let mut sums: FxHashMap<Site, f64> = FxHashMap::default();
-    for &Sample { ns, task, .. } in &group.samples {
-        if let Some(site) = of_wait(graph, weights, task, group.key.lock())? {
-            *sums.entry(site).or_default() += ns;
-        }
-    }
-    let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.place.cmp(&a.0.place)));
-    Ok(most.map(|(site, _)| site))
-}
-
 /// Merges groups of one kind at one place, such as locks of parts of the data, or a semaphore for
 /// each thread, and groups of signals that come from the same code.
-fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
-    let mut merged: Vec<Placed> = Vec::new();
-    for placed in groups {
-        let kind = |key: Key| match key {
-            Key::Wait(kind, _) => Key::Wait(kind, 0),
-            other => other,
-        };
-        let signal = placed.group.key.is_signal();
-        let hot = |placed: &Placed| hottest(info, &placed.code).map(|(block, _)| block);
-        let from = signal.then(|| hot(&placed)).flatten();
-        let same = |other: &&mut Placed| {
-            kind(other.group.key) == kind(placed.group.key)
-                && (other.site == placed.site || from.is_some() && hot(other) == from)
+fn merged(info: &StaticInfo, groups: Vec<Group>) -> Vec<Group> {
+    let mut merged: Vec<Group> = Vec::new();
+    for group in groups {
+        let hot = |group: &Group| hottest(info, &group.code).map(|(block, _)| block);
+        let from = if group.key.0 == Kind::Word { hot(&group) } else { None };
+        let same = |other: &&mut Group| {
+            other.key.0 == group.key.0
+                && (other.site == group.site || from.is_some() && hot(other) == from)
         };
         match merged.iter_mut().find(same) {
-            Some(other) => {
-                other.group.add(placed.group);
-                other.groups.extend(placed.groups);
-                if placed.most.0 > other.most.0 {
-                    other.most = placed.most;
-                }
-                for (block, ns) in placed.code {
-                    *other.code.entry(block).or_default() += ns;
-                }
-            }
-            None => merged.push(placed),
+            Some(other) => other.add(group),
+            None => merged.push(group),
         }
     }
     merged
 }
 
 impl Group {
+    /// Finds the place with the costliest sampled waits, where others wait for a lock that those
+    /// have who wait here, if that is a good part of what is lost, and whether the waits are those
+    /// at a barrier, whoever wrote it: who ends a wait for a signal has come by the same call as
+    /// who waits, or by the same acquire of a lock. Who makes something for others, or passes on a
+    /// turn, comes by another one.
+    fn find_place(&mut self, graph: &Graph, weights: &Weights) -> Result<()> {
+        let (kind, object) = self.key;
+        let lock = (kind == Kind::Lock).then_some(object);
+        let mut sites: Sums<Site> = FxHashMap::default();
+        let (mut same, mut all) = (0, 0);
+        for &Sample { ns, task, ended_by } in &self.samples {
+            let own = arrival(graph, weights, task, lock)?;
+            if let Some(by) = ended_by.filter(|_| kind == Kind::Word) {
+                all += 1;
+                if let (Some(own), Some(other)) = (&own, arrival(graph, weights, by, None)?) {
+                    let same_lock = own.acquired.is_some() && own.acquired == other.acquired;
+                    same += usize::from(own.site.place == other.site.place || same_lock);
+                }
+            }
+            add_all(&mut sites, own.map(|own| (own.site, ns)));
+        }
+        (self.site, self.meets) = (largest(sites), same * 2 > all);
+        let behind = self.behind.filter(|_| self.holding * HOLDING > self.ns);
+        if let Some((behind, lock)) = behind {
+            let held = arrival(graph, weights, behind, Some(lock))?;
+            self.lock = held.map(|held| held.site.place);
+        }
+        Ok(())
+    }
+
+    /// The line at which contexts wait.
+    fn line(&self) -> Option<(String, u32)> {
+        let place = &self.site.as_ref()?.place;
+        Some((place.file.clone(), place.line))
+    }
+
     /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier,
-    /// if the group is one.
+    /// if they are at one.
     fn loss(&self, between: f64) -> Loss {
-        match self.key {
-            Key::Serial => Loss::Serial,
-            Key::Imbalance => Loss::Imbalance,
-            Key::Threads => Loss::Threads,
-            Key::Starting => Loss::Starting,
-            Key::Spinning => Loss::Spinning,
-            Key::Wait(Kind::Lock, _) => Loss::Lock,
-            Key::Wait(Kind::Turn, _) => Loss::Handover,
-            Key::Wait(Kind::Word, _) if self.takes_turns() => Loss::Handover,
-            Key::Wait(Kind::Word, _) if self.indirect * 2.0 > self.ns => Loss::Imbalance,
-            Key::Wait(Kind::Word, _) => Loss::Producer,
-            Key::Wait(Kind::Barrier | Kind::Idle, _) if between < BETWEEN_NS => Loss::Barrier,
-            Key::Wait(Kind::Idle, _) => Loss::Serial,
-            Key::Wait(Kind::Barrier | Kind::End, _) => Loss::Imbalance,
-            Key::Wait(Kind::Message, _) => Loss::Message,
-            Key::Wait(Kind::Startup, _) => Loss::Startup,
-            Key::Wait(Kind::Outside, _) => Loss::Io,
-            Key::Wait(Kind::Begin | Kind::Unknown | Kind::Recording, _) => Loss::Starting,
+        match self.key.0 {
+            Kind::Word | Kind::Barrier | Kind::Idle
+                if (self.meets || self.key.0 != Kind::Word) && between < BETWEEN_NS =>
+            {
+                Loss::Barrier
+            }
+            Kind::Word if self.meets => Loss::Imbalance,
+            Kind::Word if self.takes_turns() => Loss::Handover,
+            Kind::Word if self.indirect * 2.0 > self.ns => Loss::Imbalance,
+            Kind::Word => Loss::Producer,
+            Kind::Turn => Loss::Handover,
+            Kind::Lock => Loss::Lock,
+            Kind::Serial | Kind::Idle => Loss::Serial,
+            Kind::Share | Kind::Barrier | Kind::End => Loss::Imbalance,
+            Kind::Threads => Loss::Threads,
+            Kind::Message => Loss::Message,
+            Kind::Startup => Loss::Startup,
+            Kind::Outside => Loss::Io,
+            Kind::Begin | Kind::Unknown => Loss::Starting,
+            Kind::Spinning => Loss::Spinning,
         }
     }
 }
@@ -649,48 +494,35 @@ impl Report {
 
 impl Row {
     pub(super) fn of(cause: Loss) -> Self {
+        Self { cause, ..Self::default() }
+    }
+
+    /// A loss of contexts that wait there.
+    fn at(cause: Loss, site: Option<&Site>) -> Self {
         Self {
-            cause,
-            ns: 0,
-            share: 0.0,
-            code: None,
-            part: None,
-            callee: None,
-            callers: Vec::new(),
-            wait: None,
-            inner: None,
-            lock: None,
-            room: None,
-            waits: 0,
-            threads: false,
-            operations: None,
-            mended: Vec::new(),
-            at_most: None,
-            repeats: None,
-            when: Vec::new(),
+            wait: site.map(|site| site.place.clone()),
+            inner: site.and_then(|site| site.inner.clone()),
+            ..Self::of(cause)
         }
     }
 }
 
-fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
+fn row(graph: &Graph, group: &Group, loss: Loss) -> Result<Row> {
     let info = graph.info();
-    let hot = hottest(info, &placed.code);
+    let hot = hottest(info, &group.code);
     let callers = match hot {
-        Some((block, _)) => callers(graph, placed.most.1, block)?,
+        Some((block, _)) => callers(graph, group.most.1, block)?,
         None => Vec::new(),
     };
-    let site = placed.site.clone();
-    let callee = site.as_ref().and_then(|site| site.callee.clone());
+    let callee = group.site.as_ref().and_then(|site| site.callee.clone());
     Ok(Row {
         callee: callee.filter(|_| loss == Loss::Io),
         code: hot.map(|(block, _)| Place::of_block(info, block)),
         part: hot.map(|(_, part)| part),
         callers,
-        wait: site.as_ref().map(|site| site.place.clone()),
-        inner: site.and_then(|site| site.inner),
-        lock: placed.lock.clone(),
-        waits: placed.group.waits,
-        ..Row::of(loss)
+        lock: group.lock.clone(),
+        waits: group.waits,
+        ..Row::at(loss, group.site.as_ref())
     })
 }
 

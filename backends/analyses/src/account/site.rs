@@ -33,19 +33,6 @@ pub(super) struct Site {
     pub(super) callee: Option<String>,
 }
 
-/// The call that a task waits in, for a lock if that is known.
-///
-/// # Errors
-/// When a task cannot be read.
-pub(super) fn of_wait(
-    graph: &Graph,
-    weights: &Weights,
-    waits: TaskId,
-    lock: Option<u64>,
-) -> Result<Option<Site>> {
-    Ok(arrival(graph, weights, waits, lock)?.map(|arrival| arrival.site))
-}
-
 /// How a context came to a task: the call that the task is in, and the program's own block that
 /// took a mutex last.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use taskgraph::{Context, ContextId, ExecutorId, TaskId};
 use super::counted::{Counted, Pool, Queue, Share};
 use super::locks::{Known, LockUse};
 use super::sections::Section;
-use super::wait::{Kind, Wait};
+use super::wait::{ALWAYS, Kind, NEVER, Wait};
 use crate::view::units::ratio;
 
 /// A run of more strands than this is not replayed.
@@ -40,27 +40,13 @@ pub(super) struct Strand {
     pub(super) lock: u32,
 }
 
-/// Which order a wait keeps to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Needs {
-    /// The recorded one.
-    Recorded,
-    /// The recorded one for so long (ns), which is how long the recorded wait took. Others had then
-    /// what only one may have at a time, and need not have it in the same order again.
-    Within(u64),
-    /// None: the lock itself tells whether it is free.
-    Nothing,
-}
-
-/// A wait of a context, as a replay needs it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waits {
-    pub(super) wait: Wait,
-    /// How long it takes to go on after what was waited for.
-    pub(super) latency_ns: u64,
-    pub(super) needs: Needs,
-    /// Whether the context has a processor while it waits: it looks again and again.
-    pub(super) spins: bool,
+#[cfg(test)]
+impl Strand {
+    /// A strand that only runs.
+    pub(super) fn running(ns: u64) -> Self {
+        let (wait, lock) = (NO_WAIT, NO_WAIT);
+        Self { ns, first: 0, inside: false, needs_end: 0, wait, sleeps: false, lock }
+    }
 }
 
 /// The strands of a run.
@@ -81,7 +67,7 @@ pub(super) struct Strands {
     /// For all strands, one after the other: the contexts and the numbers of the strands that come
     /// before them.
     pub(super) needs: Vec<(u32, u32)>,
-    pub(super) waits: Vec<Waits>,
+    pub(super) waits: Vec<Wait>,
     /// Uses of locks, with the lock's number in the graph.
     pub(super) locks: Vec<(u64, LockUse)>,
     pub(super) known: Known,
@@ -162,29 +148,27 @@ impl Strands {
     /// What waits for a lock mean, now that all uses of the locks are known.
     pub(super) fn settle(&mut self) {
         let spun = self.waits.iter().filter(|wait| wait.spins);
-        let spun: FxHashSet<u64> = spun.map(|wait| wait.wait.object).collect();
+        let spun: FxHashSet<u64> = spun.map(|wait| wait.object).collect();
         for strand in &mut self.all {
             let Some(wait) = self.waits.get_mut(strand.wait as usize) else {
                 continue;
             };
-            let object = wait.wait.object;
+            let object = wait.object;
             let word = self.known.is_word(object);
             // Who found the lock free in the recorded run may have to wait for it in another one.
-            wait.spins |= wait.wait.kind == Kind::Lock && spun.contains(&object);
-            match wait.wait.kind {
+            wait.spins |= wait.kind == Kind::Lock && spun.contains(&object);
+            match wait.kind {
                 Kind::Lock | Kind::Word if self.known.is_queue(object) => {
-                    wait.wait.kind = Kind::Lock;
-                    wait.needs = Needs::Nothing;
+                    (wait.kind, wait.ordered_ns) = (Kind::Lock, NEVER);
                 }
-                Kind::Word if self.known.is_limit(object) => wait.wait.kind = Kind::Lock,
-                Kind::Lock if self.known.is_ordered(object) => wait.needs = Needs::Recorded,
+                Kind::Word if self.known.is_limit(object) => wait.kind = Kind::Lock,
+                Kind::Lock if self.known.is_ordered(object) => wait.ordered_ns = ALWAYS,
                 // Whatever a context does until it has such a word, the word's state tells when
                 // that is.
                 Kind::Lock | Kind::Word | Kind::Barrier | Kind::Outside
                     if word && self.known.has_state(object) =>
                 {
-                    wait.wait.kind = Kind::Lock;
-                    wait.needs = Needs::Nothing;
+                    (wait.kind, wait.ordered_ns) = (Kind::Lock, NEVER);
                     if strand.sleeps {
                         (strand.ns, strand.sleeps) = (0, false);
                     }
@@ -197,18 +181,13 @@ impl Strands {
     pub(super) fn append(&mut self, part: Self) {
         let (strands, needs, waits) = (end(&self.all), end(&self.needs), end(&self.waits));
         let locks = end(&self.locks);
+        let behind = |number, others| if number == NO_WAIT { NO_WAIT } else { number + others };
         let own = part.contexts.into_iter();
         self.contexts.extend(own.map(|first| first + strands));
         self.all.extend(part.all.into_iter().map(|strand| Strand {
             needs_end: strand.needs_end + needs,
-            wait: match strand.wait {
-                NO_WAIT => NO_WAIT,
-                wait => wait + waits,
-            },
-            lock: match strand.lock {
-                NO_WAIT => NO_WAIT,
-                lock => lock + locks,
-            },
+            wait: behind(strand.wait, waits),
+            lock: behind(strand.lock, locks),
             ..strand
         }));
         self.executors.extend(part.executors);
@@ -230,6 +209,18 @@ impl Strands {
         }
     }
 
+    /// Adds a wait, and returns its number.
+    pub(super) fn add_wait(&mut self, wait: Wait) -> u32 {
+        self.waits.push(wait);
+        end(&self.waits) - 1
+    }
+
+    /// The first task of a strand.
+    pub(super) fn task_of(&self, strand: u32) -> TaskId {
+        let context = self.context_of(strand as usize);
+        TaskId::new(self.ids[context as usize], self.all[strand as usize].first)
+    }
+
     /// Adds what a sample leaves out of an executor's time.
     pub(super) fn leave_out(&mut self, executor: ExecutorId, more: LeftOut) {
         let all = self.left_out.entry(executor);
@@ -249,7 +240,7 @@ impl Strands {
     /// The context that a strand is of.
     pub(super) fn context_of(&self, strand: usize) -> u32 {
         let after = self.contexts.partition_point(|&first| first as usize <= strand);
-        u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX)
+        index(after.saturating_sub(1))
     }
 
     /// The numbers of a context's strands.
@@ -266,7 +257,7 @@ impl Strands {
     }
 
     /// The wait before a strand, or the strand's sleep.
-    pub(super) fn wait_of(&self, strand: usize) -> Option<&Waits> {
+    pub(super) fn wait_of(&self, strand: usize) -> Option<&Wait> {
         self.waits.get(self.all[strand].wait as usize)
     }
 
@@ -277,18 +268,10 @@ impl Strands {
         lock.filter(|(lock, _)| self.known.has_state(*lock))
     }
 
-    /// The conditions that say that a full queue has room, with the number of its places.
-    pub(super) fn rooms(&self) -> FxHashMap<u64, u64> {
-        let mut rooms = FxHashMap::default();
-        for counted in self.counts.values() {
-            let queue = &self.queues[counted.queue as usize];
-            if let Some(wait) = self.waits.get(counted.wait as usize)
-                && queue.room
-            {
-                rooms.insert(wait.wait.object, queue.lead.unsigned_abs());
-            }
-        }
-        rooms
+    /// The number of places of a queue, if the condition says that it has room.
+    pub(super) fn room(&self, condition: u64) -> Option<u64> {
+        let full = self.queues.iter().find(|queue| queue.room && queue.condition == condition);
+        full.map(|queue| queue.lead.unsigned_abs())
     }
 
     /// The strands that a task is in.
@@ -307,5 +290,10 @@ impl Strands {
 }
 
 pub(super) fn end<T>(all: &[T]) -> u32 {
-    u32::try_from(all.len()).unwrap_or(u32::MAX)
+    index(all.len())
+}
+
+/// Strands, waits and locks are counted with 32 bits ([`MOST`]).
+pub(super) fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }

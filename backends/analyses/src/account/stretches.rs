@@ -15,6 +15,8 @@ use taskgraph::{
     BlockCounts, BlockId, CodeOf, ContextId, ExecutorId, FrameRef, FrameSpan, Progress, TaskKind,
 };
 
+use super::strands::index;
+use super::sums::Sums;
 use crate::analysis::{Graph, Task, count_spans};
 use crate::view::units::{ratio, whole};
 
@@ -228,7 +230,7 @@ impl Stretches {
     /// no record ended is joined with the next one: a record ends after the calls in it.
     fn number(&self, moment: usize) -> u32 {
         let with = self.with.get(moment).copied().unwrap_or(moment);
-        u32::try_from(with >> self.shift).unwrap_or(u32::MAX)
+        index(with >> self.shift)
     }
 
     /// Whether a task has moments inside, and so several parts.
@@ -432,8 +434,8 @@ impl Stretches {
     }
 
     /// What the kernel counted in each stretch, by number.
-    pub(super) fn counted(&self, of: impl Fn(&Progress) -> u64) -> FxHashMap<u32, f64> {
-        let mut counted: FxHashMap<u32, f64> = FxHashMap::default();
+    pub(super) fn counted(&self, of: impl Fn(&Progress) -> u64) -> Sums<u32> {
+        let mut counted: Sums<u32> = FxHashMap::default();
         for own in &self.executors {
             for at in own.clone().skip(1) {
                 let more = of(&self.moments[at]).saturating_sub(of(&self.moments[at - 1]));

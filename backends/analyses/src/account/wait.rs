@@ -1,12 +1,13 @@
-//! Finds the task that ends a context's wait.
+//! What contexts wait for, and the task that ends each wait.
 
 use anyhow::Result;
-use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+use taskgraph::{SyncOp, TaskId, TaskKind};
 
 use crate::analysis::{Cause, Task};
 
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// What processor time is lost to: what contexts wait for, or why too few of them have something to
+/// do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Lock,
     /// Other contexts at a barrier.
@@ -25,15 +26,22 @@ pub(super) enum Kind {
     End,
     /// Something outside of the program: time, input, a signal.
     Outside,
-    /// The end of a pause that the recording made.
-    Recording,
-    /// To begin: a thread that was made has no processor yet.
+    /// To begin, or to go on where what was waited for has happened.
     Begin,
     /// The recording does not tell.
+    #[default]
     Unknown,
+    /// Serial code.
+    Serial,
+    /// A larger share of the work than others have.
+    Share,
+    /// Fewer threads than processors.
+    Threads,
+    /// Threads that spin on processors which others want.
+    Spinning,
 }
 
-/// A wait that has begun.
+/// A wait of a context, as a replay needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) kind: Kind,
@@ -43,34 +51,47 @@ pub(super) struct Wait {
     pub(super) task: TaskId,
     /// The task that ends the wait, and when that task ends, ns.
     pub(super) ended_by: Option<(TaskId, u64)>,
+    /// How long it takes to go on after what was waited for.
+    pub(super) latency_ns: u64,
+    /// For how long the wait keeps to the recorded order, ns: [`ALWAYS`] or, where others had what
+    /// only one may have at a time, and need not have it in the same order again, as long as the
+    /// recorded wait took. With [`NEVER`] the lock itself tells whether it is free.
+    pub(super) ordered_ns: u64,
+    /// Whether the context has a processor while it waits: it looks again and again.
+    pub(super) spins: bool,
 }
 
+pub(super) const ALWAYS: u64 = u64::MAX;
+pub(super) const NEVER: u64 = 0;
+
 impl Wait {
-    /// The wait in, or right before, a task that comes after these of other contexts.
+    /// The wait before a task for an object that other contexts may have, or for anything else that
+    /// no order tells.
+    pub(super) fn free(kind: Kind, object: u64, task: TaskId) -> Self {
+        Self { kind, object, task, ended_by: None, latency_ns: 0, ordered_ns: NEVER, spins: false }
+    }
+
+    /// The wait in, or right before, a task.
     ///
     /// # Errors
     /// When a task cannot be read.
-    pub(super) fn of(task: &Task<'_>, cause: Cause, after: &[TaskId]) -> Result<Self> {
-        let (before, object) = awaited(task, after)?;
+    pub(super) fn of(task: &Task<'_>, cause: Cause) -> Result<Self> {
+        let (ended_by, object) = awaited(task)?;
         let kind = match kind(cause, task.op()) {
-            Kind::Word if task.op() == SyncOp::AtomicLoad && are_counted(task, before)? => {
+            Kind::Word if task.op() == SyncOp::AtomicLoad && are_counted(task, ended_by)? => {
                 Kind::Barrier
             }
             // The context has made itself ready, and had no processor.
-            Kind::Word if before.is_none() && task.op() == SyncOp::TaskResume => Kind::Unknown,
+            Kind::Word if ended_by.is_none() && task.op() == SyncOp::TaskResume => Kind::Unknown,
             kind => kind,
         };
-        Ok(Self { kind, object, task: task.id(), ended_by: before })
+        Ok(Self { ended_by, ordered_ns: ALWAYS, ..Self::free(kind, object, task.id()) })
     }
 
     /// Whether the program cannot end the wait: the context waits for something outside, or has no
     /// processor.
     pub(super) fn is_outside(&self) -> bool {
-        match self.kind {
-            Kind::Outside => true,
-            Kind::Unknown | Kind::Recording => self.ended_by.is_none(),
-            _ => false,
-        }
+        self.kind == Kind::Outside || self.kind == Kind::Unknown && self.ended_by.is_none()
     }
 }
 
@@ -126,40 +147,32 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
         },
         Cause::Join => Kind::End,
         Cause::Call => Kind::Outside,
-        Cause::Delay => Kind::Recording,
-        Cause::Other => Kind::Unknown,
+        Cause::Delay | Cause::Other => Kind::Unknown,
     }
 }
 
 /// The last to end of the tasks in other contexts that a task comes after, and the object. If the
 /// task waits behind a barrier that another context owns, the result is the last task to arrive at
 /// that barrier.
-fn awaited(task: &Task<'_>, after: &[TaskId]) -> Result<(Option<(TaskId, u64)>, u64)> {
+fn awaited(task: &Task<'_>) -> Result<(Option<(TaskId, u64)>, u64)> {
     let own = task.id().context;
-    let mut object = task.object();
-    let mut latest = later(task, None, after, own)?;
-    if let Some((before, _)) = latest {
+    let latest = |task: &Task<'_>, more: Option<TaskId>| -> Result<Option<(TaskId, u64)>> {
+        let mut latest: Option<(TaskId, u64)> = None;
+        let before = task.stored_dependencies().iter().copied().chain(more);
+        for id in before.filter(|id| id.context != own) {
+            let end = task.other(id)?.end_ns();
+            if latest.is_none_or(|(_, before)| end > before) {
+                latest = Some((id, end));
+            }
+        }
+        Ok(latest)
+    };
+    let last = latest(task, None)?;
+    if let Some((before, _)) = last {
         let barrier = task.other(before)?;
         if barrier.kind() == TaskKind::Barrier && task.kind() != TaskKind::Barrier {
-            object = barrier.object();
-            latest = later(&barrier, None, barrier.stored_dependencies(), own)?;
-            latest = later(&barrier, latest, barrier.id().previous().as_slice(), own)?;
+            return Ok((latest(&barrier, barrier.id().previous())?, barrier.object()));
         }
     }
-    Ok((latest, object))
-}
-
-fn later(
-    task: &Task<'_>,
-    mut latest: Option<(TaskId, u64)>,
-    tasks: &[TaskId],
-    own: ContextId,
-) -> Result<Option<(TaskId, u64)>> {
-    for &id in tasks.iter().filter(|id| id.context != own) {
-        let end = task.other(id)?.end_ns();
-        if latest.is_none_or(|(_, before)| end > before) {
-            latest = Some((id, end));
-        }
-    }
-    Ok(latest)
+    Ok((last, task.object()))
 }

@@ -4,21 +4,21 @@ use std::ops::ControlFlow;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use taskgraph::{
-    Action, BlockCounts, BlockId, Context, ContextId, Family, FunctionId, LEFT_OUT, Mmap, SyncOp,
-    TaskId, TaskKind, WaitCause, Walk,
+    Action, BlockId, Context, ContextId, Family, FunctionId, LEFT_OUT, Mmap, SyncOp, TaskId,
+    TaskKind, WaitCause, Walk,
 };
 
 use super::counted::Share;
 use super::locks::{Held, LockUse, Use, sections};
 use super::looks::{Looks, waiting};
-use super::loops::{self, asking, divide, pieces};
+use super::loops::{self, asking, divide, executed, pieces};
 use super::queues::{deal, relax};
 use super::sections::Sections;
-use super::strands::{LeftOut, MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
+use super::strands::{LeftOut, MOST, NO_WAIT, Numbers, Strand, Strands, end};
 use super::stretches::{Stretches, TOGETHER, others};
-use super::wait::{Kind, Wait};
+use super::wait::{ALWAYS, Kind, NEVER, Wait};
 use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
     turns,
@@ -50,12 +50,16 @@ const SAMPLED: usize = 4096;
 /// When the graph cannot be read.
 pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<Strands>> {
     let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
-    let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
     let turns = turns(graph.info());
-    let waiting = waiting(graph.info(), &turns);
-    let asking = asking(graph.info());
-    let began = contexts.iter().map(|context| context.first_ns).min();
-    let began = began.unwrap_or(0);
+    let program = Program {
+        graph,
+        stretches,
+        numbers: contexts.iter().map(|context| context.id).zip(0..).collect(),
+        waiting: waiting(graph.info(), &turns),
+        turns,
+        asking: asking(graph.info()),
+        began_ns: contexts.iter().map(|context| context.first_ns).min().unwrap_or(0),
+    };
     let parts: Vec<Strands> = contexts
         .par_chunks(TOGETHER)
         .map(|part| {
@@ -63,12 +67,17 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
             let mut tasks = graph.walk_of(ContextId::default());
             for context in part {
                 tasks.go_to(context.id);
-                Walker::new(
-                    (graph, stretches),
-                    (&numbers, &turns, &waiting, &asking),
-                    &mut strands,
-                )
-                .context(&mut tasks, context, began)?;
+                let past = SoFar {
+                    free_ns: context.first_ns,
+                    team: context.creator,
+                    unborn_ns: match context.creator {
+                        Some(_) => 0,
+                        None => context.first_ns.saturating_sub(program.began_ns),
+                    },
+                    ..SoFar::default()
+                };
+                let walker = Walker { program: &program, strands: &mut strands, past };
+                walker.context(&mut tasks, context)?;
             }
             Ok(strands)
         })
@@ -81,13 +90,14 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         strands.append(part);
     }
     strands.contexts.push(end(&strands.all));
+    strands.numbers = program.numbers;
     let ranks = !graph.meta().ranks.is_empty();
     for context in &contexts {
         let creator = context.creator.map(|task| task.context);
         // The ranks of MPI go on when what started them has ended.
         let rank = |creator: ContextId| ranks && creator == ContextId::new(0);
         strands.leads.push(creator.is_none_or(rank));
-        let number = creator.and_then(|creator| numbers.get(&creator).copied());
+        let number = creator.and_then(|creator| strands.numbers.get(&creator).copied());
         strands.creators.push(number);
         strands.ids.push(context.id);
     }
@@ -97,28 +107,44 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         let found = before.partition_point(|strand| strand.first <= task);
         strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
     }
-    strands.numbers = numbers;
     strands.known.settle();
     strands.spin_no_more(&contexts);
-    let queues = relax(&mut strands);
-    strands.known.set_queues(queues);
+    relax(&mut strands);
     strands.settle();
     deal(&mut strands);
     loops::deal(&mut strands);
     Ok(Some(strands))
 }
 
-/// Reads a context.
-struct Walker<'a> {
+/// What is looked up while contexts are read.
+struct Program<'a> {
     graph: &'a Graph,
     stretches: &'a Stretches,
-    numbers: &'a Numbers,
+    numbers: Numbers,
+    /// The blocks that end turns of loops that wait, and the functions that have such loops.
+    turns: FxHashSet<BlockId>,
+    waiting: FxHashSet<FunctionId>,
+    /// The blocks that ask for a piece of a loop.
+    asking: FxHashSet<BlockId>,
+    /// When the run began.
+    began_ns: u64,
+}
+
+/// Reads a context.
+struct Walker<'a> {
+    program: &'a Program<'a>,
     strands: &'a mut Strands,
+    past: SoFar,
+}
+
+/// What a context has done up to the task at hand.
+#[derive(Default)]
+struct SoFar {
     /// When the task before ended, and its kind.
     free_ns: u64,
     before: Option<TaskKind>,
-    /// Whether a task of another context waits for the one before.
-    awaited: bool,
+    /// Whether no task of another context waits for the one before.
+    alone: bool,
     /// The context that made this one, the context's last operation, and how many loops it began.
     team: Option<TaskId>,
     last_op: SyncOp,
@@ -137,99 +163,41 @@ struct Walker<'a> {
     /// context lacked a processor before the task at hand.
     unborn_ns: u64,
     starved_ns: u64,
-    /// By context, how many of its tasks synchronisations of this one have come after.
-    met: FxHashMap<ContextId, u32>,
-    /// The tasks of other contexts that the task at hand comes after.
-    new: Vec<TaskId>,
     /// What the task at hand does with a lock.
     lock: Option<(u64, LockUse)>,
-    /// The blocks that end turns of loops that wait.
-    turns: &'a FxHashSet<BlockId>,
-    /// The blocks that ask for a piece of a loop.
-    asking: &'a FxHashSet<BlockId>,
-    /// The functions that have such loops, and what is known of the context's atomic operations.
-    waiting: &'a FxHashSet<FunctionId>,
+    /// What is known of the context's atomic operations.
     looks: Looks,
     /// How long the context worked for how many blocks, ns.
     paced: (f64, f64),
 }
 
-impl<'a> Walker<'a> {
-    fn new(
-        (graph, stretches): (&'a Graph, &'a Stretches),
-        (numbers, turns, waiting, asking): (
-            &'a Numbers,
-            &'a FxHashSet<BlockId>,
-            &'a FxHashSet<FunctionId>,
-            &'a FxHashSet<BlockId>,
-        ),
-        strands: &'a mut Strands,
-    ) -> Self {
-        Self {
-            graph,
-            stretches,
-            numbers,
-            strands,
-            free_ns: 0,
-            before: None,
-            awaited: true,
-            team: None,
-            last_op: SyncOp::None,
-            loops: 0,
-            tried: None,
-            turn_ns: None,
-            ran_ns: 0,
-            last: None,
-            unborn_ns: 0,
-            starved_ns: 0,
-            held: Held::default(),
-            sections: Sections::default(),
-            met: FxHashMap::default(),
-            new: Vec::new(),
-            lock: None,
-            turns,
-            asking,
-            waiting,
-            looks: Looks::default(),
-            paced: (0.0, 0.0),
-        }
-    }
-
-    fn context(
-        &mut self,
-        tasks: &mut Walk<'_, Mmap>,
-        context: &Context,
-        began_ns: u64,
-    ) -> Result<()> {
+impl Walker<'_> {
+    fn context(mut self, tasks: &mut Walk<'_, Mmap>, context: &Context) -> Result<()> {
         self.strands.contexts.push(end(&self.strands.all));
-        if context.creator.is_none() {
-            self.unborn_ns = context.first_ns.saturating_sub(began_ns);
-        }
-        self.free_ns = context.first_ns;
-        self.team = context.creator;
         let (mut recording, mut left_out) = (0, 0);
-        let executor = self.strands.executors.len();
+        let mut executor = None;
         while let Some(task) = tasks.next()? {
-            if self.before.is_none() {
+            if executor.is_none() {
                 self.strands.executors.push(task.executor());
             }
+            executor = executor.or(Some(task.executor()));
             match (task.op(), task.object()) {
                 (SyncOp::Delay, LEFT_OUT) => left_out += task.duration_ns(),
                 (SyncOp::Delay, _) => recording += task.duration_ns(),
                 _ => {}
             }
             self.task(task)?;
-            self.free_ns = task.end_ns();
-            self.before = Some(task.kind());
-            self.last_op = task.op();
-            self.loops += u32::from(task.op() == SyncOp::Loop);
+            let past = &mut self.past;
+            (past.free_ns, past.before) = (task.end_ns(), Some(task.kind()));
+            past.last_op = task.op();
+            past.loops += u32::from(task.op() == SyncOp::Loop);
             // What comes after a loop is no part of it.
-            self.awaited = task.is_awaited()? || task.op() == SyncOp::WorkEnd;
+            past.alone = !task.is_awaited()? && task.op() != SyncOp::WorkEnd;
         }
-        self.sections.flush(&mut self.strands.sections);
+        self.past.sections.flush(&mut self.strands.sections);
         self.strands.recording = self.strands.recording.max(recording);
-        if let Some(&executor) = self.strands.executors.get(executor) {
-            let (begin, end) = (context.first_ns, self.free_ns);
+        if let Some(executor) = executor {
+            let (begin, end) = (context.first_ns, self.past.free_ns);
             self.strands.leave_out(executor, LeftOut { begin, end, ns: left_out });
         }
         Ok(())
@@ -240,65 +208,54 @@ impl<'a> Walker<'a> {
         let state = state_in(task, call);
         self.again(task);
         let begin = self.strands.needs.len();
-        self.find_new(task);
-        let needs = self.new.iter();
-        let known = |before: &TaskId| Some((*self.numbers.get(&before.context)?, before.seq));
-        self.strands.needs.extend(needs.filter_map(known));
+        let own = task.id().context;
+        let before = task.stored_dependencies().iter().filter(|before| before.context != own);
+        let numbers = &self.program.numbers;
+        let known = |before: &TaskId| Some((*numbers.get(&before.context)?, before.seq));
+        self.strands.needs.extend(before.filter_map(known));
         let foreign = self.strands.needs.len() > begin;
         let mut wait = NO_WAIT;
-        self.lock = self.uses(task);
-        let takes = matches!(self.lock, Some((_, LockUse::Take | LockUse::Share)));
+        self.past.lock = self.uses(task);
+        let takes = matches!(self.past.lock, Some((_, LockUse::Take | LockUse::Share)));
         // Who only changes a word that others change waits for nobody.
-        let passes = foreign && !takes && self.looks.passes(task, self.waiting)?;
-        self.looks.did(task.op(), task.object());
+        let passes = foreign && !takes && self.past.looks.passes(task, &self.program.waiting)?;
+        self.past.looks.did(task.op(), task.object());
         if passes {
             self.strands.needs.truncate(begin);
         }
-        if foreign && !passes || takes || self.unborn_ns > 0 {
+        if foreign && !passes || takes || self.past.unborn_ns > 0 {
             match self.waits(task, state)? {
-                Some(waits) => {
-                    wait = end(&self.strands.waits);
-                    self.strands.waits.push(waits);
-                }
+                Some(found) => wait = self.strands.add_wait(found),
                 None => self.strands.needs.truncate(begin),
             }
         }
-        let (ns, sleeps) = match state {
+        let (ns, asleep) = match state {
             State::Running => {
-                let from_ns = self.free_ns.min(task.start_ns());
-                let most = self.stretches.most_ran(task, from_ns);
-                (self.worked(task, task.duration_ns().min(most))?, false)
+                let from_ns = self.past.free_ns.min(task.start_ns());
+                let most = self.program.stretches.most_ran(task, from_ns);
+                (self.worked(task, task.duration_ns().min(most))?, None)
             }
             State::Waiting(_) if !foreign && is_answered(task)? => {
-                self.starved_ns += task.duration_ns();
+                self.past.starved_ns += task.duration_ns();
                 return Ok(());
             }
-            State::Waiting(Cause::Call) => (task.duration_ns(), true),
+            State::Waiting(cause @ Cause::Call) => (task.duration_ns(), Some(cause)),
             // Nobody in the program ends this wait.
             State::Waiting(cause) if !foreign && is_time(cause) => {
                 let ns = task.duration_ns();
-                (if ns < WAITED_NS { 0 } else { ns }, true)
+                (if ns < WAITED_NS { 0 } else { ns }, Some(cause))
             }
-            State::Waiting(_) => (0, false),
+            State::Waiting(_) => (0, None),
         };
-        if sleeps && ns > 0 {
+        if let Some(cause) = asleep.filter(|_| ns > 0) {
             // What it waits for before is a strand of its own.
             if wait != NO_WAIT {
                 self.push(task, 0, wait, false);
             }
-            let State::Waiting(cause) = state else {
-                return Ok(());
-            };
-            wait = end(&self.strands.waits);
-            self.strands.waits.push(Waits {
-                wait: Wait::of(task, cause, &self.new)?,
-                latency_ns: 0,
-                needs: Needs::Recorded,
-                spins: false,
-            });
-            self.awaited = true;
+            wait = self.strands.add_wait(Wait::of(task, cause)?);
+            self.past.alone = false;
             self.push(task, ns, wait, true);
-            self.ran_ns = 0;
+            self.past.ran_ns = 0;
             return Ok(());
         }
         if state == State::Running {
@@ -309,62 +266,48 @@ impl<'a> Walker<'a> {
                 self.strands.outside += ns;
             }
         }
-        self.unborn_ns = 0;
-        self.starved_ns = match state {
-            State::Waiting(Cause::Other) => self.starved_ns + task.duration_ns(),
+        let past = &mut self.past;
+        past.unborn_ns = 0;
+        past.starved_ns = match state {
+            State::Waiting(Cause::Other) => past.starved_ns + task.duration_ns(),
             _ => 0,
         };
         if task.kind() == TaskKind::Work {
-            self.held.works(task.block_count());
+            past.held.works(task.block_count());
         }
-        if task.kind() == TaskKind::Work && others(task) > 0 {
+        past.ran_ns = if wait == NO_WAIT { past.ran_ns + ns } else { ns };
+        if task.kind() == TaskKind::Work && others(task) > 0 && self.uses_locks(task)? {
             self.divided(task, wait, ns)?;
         } else if !self.dealt(task, wait, ns)? {
             self.push(task, ns, wait, false);
         }
-        self.ran_ns = if wait == NO_WAIT { self.ran_ns + ns } else { ns };
         Ok(())
     }
 
     /// Adds a context's part of a loop whose pieces are dealt out, if a task is one. (It takes no
     /// lock meanwhile.)
     fn dealt(&mut self, task: &Task<'_>, wait: u32, ns: u64) -> Result<bool> {
-        let begins = self.last_op == SyncOp::Loop && wait == NO_WAIT && self.lock.is_none();
-        let Some(team) = self.team.filter(|_| begins && !self.asking.is_empty()) else {
+        let SoFar { team, last_op, lock, loops, free_ns, .. } = self.past;
+        let asking = &self.program.asking;
+        let begins = last_op == SyncOp::Loop && wait == NO_WAIT && lock.is_none();
+        let Some(team) = team.filter(|_| begins && !asking.is_empty()) else {
             return Ok(false);
         };
-        let parts = divide(ns, pieces(task, self.asking)?);
+        let parts = divide(ns, pieces(task, asking)?);
         if parts.is_empty() {
             return Ok(false);
         }
         let first = end(&self.strands.all);
         for part in parts {
-            self.awaited = true;
+            self.past.alone = false;
             self.push(task, part, NO_WAIT, false);
         }
         let strands = first..end(&self.strands.all);
         let at_ns = task.start_ns();
-        let lacked_ns = task.end_ns().saturating_sub(self.free_ns).saturating_sub(ns);
-        let share = Share { team, number: self.loops, at_ns, lacked_ns, strands };
+        let lacked_ns = task.end_ns().saturating_sub(free_ns).saturating_sub(ns);
+        let share = Share { team, number: loops, at_ns, lacked_ns, strands };
         self.strands.shares.push(share);
         Ok(true)
-    }
-
-    /// Finds the tasks of other contexts that a task comes after. Where a synchronisation comes
-    /// after more, because an earlier task of the context does, nobody waits for these there.
-    fn find_new(&mut self, task: &Task<'_>) {
-        self.new.clear();
-        let own = task.id().context;
-        for &before in task.stored_dependencies().iter().filter(|before| before.context != own) {
-            if task.kind() == TaskKind::Sync {
-                let met = self.met.entry(before.context).or_default();
-                if before.seq < *met {
-                    continue;
-                }
-                *met = before.seq.saturating_add(1);
-            }
-            self.new.push(before);
-        }
     }
 
     /// How long a task works that runs for so long, ns: its turns of loops that wait are no work.
@@ -372,62 +315,59 @@ impl<'a> Walker<'a> {
     fn worked(&mut self, task: &Task<'_>, ns: u64) -> Result<u64> {
         let blocks = task.block_count();
         let works = task.kind() == TaskKind::Work && blocks > 0 && task.has_all_code();
-        if self.turns.is_empty() || !works {
+        let turns = &self.program.turns;
+        if turns.is_empty() || !works {
             return Ok(ns);
         }
-        let pace = self.paced.0 / self.paced.1.max(1.0);
+        let paced = &mut self.past.paced;
+        let pace = paced.0 / paced.1.max(1.0);
         if pace > 0.0 && ns >= SPUN_NS && ns as f64 > SLOW * pace * blocks as f64 {
-            let mut counts = BlockCounts::new();
-            task.count_blocks(&mut counts)?;
-            let turns = counts.iter().filter(|(block, _)| self.turns.contains(block));
-            let turns: u64 = turns.map(|(_, times)| times).sum();
+            let (turns, _) = executed(task, turns)?;
             if turns > 0 {
                 return Ok(ns.min(whole(pace * blocks.saturating_sub(turns) as f64)));
             }
         }
-        self.paced = (self.paced.0 + ns as f64, self.paced.1 + blocks as f64);
+        *paced = (paced.0 + ns as f64, paced.1 + blocks as f64);
         Ok(ns)
     }
 
     /// Who tries for a lock again and again waits for it: the few blocks in between are no work.
     fn again(&mut self, task: &Task<'_>) {
-        let same = (task.object(), task.op().cause());
+        let (past, same) = (&mut self.past, (task.object(), task.op().cause()));
         if task.kind() != TaskKind::Work
-            && self.tried == Some(same)
+            && past.tried == Some(same)
             && let Some(last) = self.strands.all.last_mut()
         {
-            last.ns = last.ns.saturating_sub(self.turn_ns.unwrap_or(0));
+            last.ns = last.ns.saturating_sub(past.turn_ns.unwrap_or(0));
         }
-        self.turn_ns = match task.kind() {
-            TaskKind::Work if task.block_count() <= TURN_BLOCKS => Some(task.duration_ns()),
-            _ => None,
-        };
+        let turn = task.kind() == TaskKind::Work && task.block_count() <= TURN_BLOCKS;
+        past.turn_ns = turn.then(|| task.duration_ns());
         if has_failed(task) {
-            self.tried = Some(same);
-        } else if self.turn_ns.is_none() {
-            self.tried = None;
+            past.tried = Some(same);
+        } else if !turn {
+            past.tried = None;
         }
     }
 
     /// Adds what a task does to the last strand, if nothing can happen in between: nobody awaits
     /// what is done so far, and the task waits for nothing.
     fn push(&mut self, task: &Task<'_>, ns: u64, wait: u32, sleeps: bool) {
-        let strands = &mut *self.strands;
-        let last = strands.all.last_mut().filter(|_| !self.awaited);
-        let lock = self.lock.take();
+        let (strands, past) = (&mut *self.strands, &mut self.past);
+        let last = strands.all.last_mut().filter(|_| past.alone);
+        let lock = past.lock.take();
         if wait == NO_WAIT
             && lock.is_none()
             && let Some(last) = last.filter(|last| !last.sleeps || ns == 0)
         {
             last.ns = last.ns.saturating_add(ns);
-            self.last = Some(task.id().seq);
+            past.last = Some(task.id().seq);
             return;
         }
         let first = task.id().seq;
         strands.all.push(Strand {
             ns,
             first,
-            inside: self.last.replace(first) == Some(first),
+            inside: past.last.replace(first) == Some(first),
             needs_end: end(&strands.needs),
             wait,
             sleeps,
@@ -439,51 +379,49 @@ impl<'a> Walker<'a> {
     /// What a task that comes after tasks of other contexts waits for. `None` if it waits for
     /// nobody in a replay: it got what only one context may have at a time without having to wait,
     /// and which of them is first is no order that the program asks for.
-    fn waits(&self, task: &Task<'_>, state: State) -> Result<Option<Waits>> {
-        if self.unborn_ns > 0 && self.before.is_none() {
-            return Ok(Some(Waits {
-                wait: Wait { kind: Kind::Begin, object: 0, task: task.id(), ended_by: None },
-                latency_ns: self.unborn_ns,
-                needs: Needs::Recorded,
-                spins: false,
+    fn waits(&self, task: &Task<'_>, state: State) -> Result<Option<Wait>> {
+        let past = &self.past;
+        if past.unborn_ns > 0 && past.before.is_none() {
+            return Ok(Some(Wait {
+                latency_ns: past.unborn_ns,
+                ordered_ns: ALWAYS,
+                ..Wait::free(Kind::Begin, 0, task.id())
             }));
         }
         // Who had no processor before a wait would have waited if it had had one.
-        let gap = task.start_ns().saturating_sub(self.free_ns) + self.starved_ns;
+        let gap = task.start_ns().saturating_sub(past.free_ns) + past.starved_ns;
         let (cause, resumed_ns, waited_ns) = match state {
             State::Running | State::Waiting(Cause::Other | Cause::Call | Cause::Delay) => {
-                (gap_cause(task, self.before)?, task.start_ns(), gap)
+                (gap_cause(task, past.before)?, task.start_ns(), gap)
             }
             State::Waiting(cause) => (cause, task.end_ns(), gap + task.duration_ns()),
         };
-        let wait = Wait::of(task, cause, &self.new)?;
+        let wait = Wait::of(task, cause)?;
         let kind = match wait.kind {
             // Its creator comes first, and what it depends on.
-            Kind::Unknown | Kind::Word if self.before.is_none() => Kind::Begin,
-            Kind::Unknown | Kind::Outside | Kind::Recording => Kind::Word,
-            Kind::Barrier if self.ran_ns * IDLE < waited_ns && task.op() != SyncOp::AtomicLoad => {
+            Kind::Unknown | Kind::Word if past.before.is_none() => Kind::Begin,
+            Kind::Unknown | Kind::Outside => Kind::Word,
+            Kind::Barrier if past.ran_ns * IDLE < waited_ns && task.op() != SyncOp::AtomicLoad => {
                 Kind::Idle
             }
             kind => kind,
         };
         let one_at_a_time = kind == Kind::Lock || task.op() == SyncOp::AtomicRmw;
-        let needs = match one_at_a_time {
-            false => Needs::Recorded,
-            true if waited_ns < WAITED_NS || self.is_section(task)? => Needs::Nothing,
-            true => Needs::Within(waited_ns),
+        let ordered_ns = match one_at_a_time {
+            false => ALWAYS,
+            true if waited_ns < WAITED_NS || self.is_section(task)? => NEVER,
+            true => waited_ns,
         };
-        if needs == Needs::Nothing && self.lock.is_none() && kind != Kind::Lock {
+        if ordered_ns == NEVER && past.lock.is_none() && kind != Kind::Lock {
             return Ok(None);
         }
         let after = wait.ended_by.map_or(resumed_ns, |(_, end)| end);
-        let latency = resumed_ns.saturating_sub(after.max(self.free_ns));
+        let latency = resumed_ns.saturating_sub(after.max(past.free_ns));
         let has_thread = kind != Kind::Begin || begins_thread(task)?;
-        Ok(Some(Waits {
-            wait: Wait { kind, ..wait },
-            latency_ns: if has_thread && waited_ns >= WAITED_NS { latency.min(LATE_NS) } else { 0 },
-            needs,
-            spins: waited_ns >= WAITED_NS && self.spins(task, (self.free_ns, resumed_ns)),
-        }))
+        let latency_ns =
+            if has_thread && waited_ns >= WAITED_NS { latency.min(LATE_NS) } else { 0 };
+        let spins = waited_ns >= WAITED_NS && self.spins(task, (past.free_ns, resumed_ns));
+        Ok(Some(Wait { kind, latency_ns, ordered_ns, spins, ..wait }))
     }
 
     /// Whether a context that waited for a word in this time had a processor for half of the share
@@ -493,62 +431,53 @@ impl<'a> Walker<'a> {
         if !words || task.op() == SyncOp::TaskResume {
             return false;
         }
-        let processors = u64::from(self.graph.meta().processors.max(1));
-        let share = ratio(processors, self.stretches.executors().max(processors)) / 2.0;
+        let Program { graph, stretches, .. } = self.program;
+        let processors = u64::from(graph.meta().processors.max(1));
+        let share = ratio(processors, stretches.executors().max(processors)) / 2.0;
         let waited = to_ns.saturating_sub(from_ns) as f64;
-        self.stretches.ran_between(task.executor(), (from_ns, to_ns)) >= waited * share
+        stretches.ran_between(task.executor(), (from_ns, to_ns)) >= waited * share
     }
 
     fn uses(&mut self, task: &Task<'_>) -> Option<(u64, LockUse)> {
         let (op, object, strands) = (task.op(), task.object(), &mut *self.strands);
-        let used = self.held.uses(op, object, &mut strands.known);
+        let used = self.past.held.uses(op, object, &mut strands.known);
         let place = (task.end_ns(), end(&strands.all), false);
-        self.sections.uses((op, object), used, place, &mut strands.sections);
+        self.past.sections.uses((op, object), used, place, &mut strands.sections);
         used
     }
 
     /// Whether a task does more with locks, conditions or words that may be locks than to read or
     /// change atomic variables. What it does with these is noted if that is all.
     fn uses_locks(&mut self, task: &Task<'_>) -> Result<bool> {
-        let mut only_atomics = true;
-        let plain = |op| {
-            use SyncOp::{AtomicLoad, AtomicRmw, AtomicStore, Fence};
-            matches!(op, AtomicLoad | AtomicRmw | AtomicStore | Fence)
-        };
-        let held = self.held.locks();
-        task.for_each_other(|action| match action {
-            Action::Sync { op, object } if !plain(*op) || held.contains(object) => {
-                only_atomics = false;
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        })?;
-        if only_atomics {
-            task.for_each_other(|action| {
-                if let Action::Sync { op, object } = action {
-                    self.looks.did(*op, *object);
+        use SyncOp::{AtomicLoad, AtomicRmw, AtomicStore, Fence};
+        let SoFar { held, looks, .. } = &mut self.past;
+        let (before, mut uses) = (looks.changed, false);
+        task.for_each_other(|action| {
+            if let Action::Sync { op, object } = action {
+                let plain = matches!(op, AtomicLoad | AtomicRmw | AtomicStore | Fence);
+                if !plain || held.locks.contains(object) {
+                    uses = true;
+                    return ControlFlow::Break(());
                 }
-                ControlFlow::Continue(())
-            })?;
+                looks.did(*op, *object);
+            }
+            ControlFlow::Continue(())
+        })?;
+        if uses {
+            looks.changed = before;
         }
-        Ok(!only_atomics)
+        Ok(uses)
     }
 
     /// Adds a task that works and synchronises meanwhile. Its time is divided at these operations
     /// in proportion to the instructions in between.
     fn divided(&mut self, task: &Task<'_>, mut wait: u32, ns: u64) -> Result<()> {
-        if !self.uses_locks(task)? {
-            if !self.dealt(task, wait, ns)? {
-                self.push(task, ns, wait, false);
-            }
-            return Ok(());
-        }
-        let had = self.held.locks().to_vec();
+        let had = self.past.held.locks.clone();
         let (mut uses, mut all, mut whole_task) = (Vec::new(), 0_u64, true);
         let mut stopped = false;
-        let info = self.graph.info();
+        let info = self.program.graph.info();
         let place = (task.start_ns(), end(&self.strands.all), true);
-        let (held, within, looks) = (&mut self.held, &mut self.sections, &mut self.looks);
+        let SoFar { held, sections: within, looks, .. } = &mut self.past;
         let Strands { known, sections: all_sections, .. } = &mut *self.strands;
         task.count_between(|counts, action| {
             if whole_task {
@@ -576,7 +505,7 @@ impl<'a> Walker<'a> {
             cut(&had, &mut uses);
         }
         if stopped {
-            self.held.set(had.clone());
+            self.past.held.locks.clone_from(&had);
         }
         if uses.is_empty() && self.dealt(task, wait, ns)? {
             return Ok(());
@@ -587,26 +516,15 @@ impl<'a> Walker<'a> {
             executed += more;
             self.push(task, until(executed).saturating_sub(from), wait, false);
             from = until(executed);
-            wait = NO_WAIT;
-            if lock.1 != LockUse::Give {
-                wait = end(&self.strands.waits);
-                self.strands.waits.push(Waits {
-                    wait: Wait {
-                        kind: Kind::Lock,
-                        object: lock.0,
-                        task: task.id(),
-                        ended_by: None,
-                    },
-                    latency_ns: 0,
-                    needs: Needs::Nothing,
-                    spins: false,
-                });
-            }
-            self.lock = Some(lock);
+            wait = match lock.1 {
+                LockUse::Give => NO_WAIT,
+                _ => self.strands.add_wait(Wait::free(Kind::Lock, lock.0, task.id())),
+            };
+            self.past.lock = Some(lock);
         }
         self.push(task, ns.saturating_sub(from), wait, false);
         let last = end(&self.strands.all).saturating_sub(1);
-        self.sections.worked(last, &mut self.strands.sections);
+        self.past.sections.worked(last, &mut self.strands.sections);
         Ok(())
     }
 

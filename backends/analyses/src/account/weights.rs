@@ -2,13 +2,12 @@
 //! task's time is divided among its blocks. A copy or a fill counts as the instructions that it
 //! takes the time of.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpId, OpKind, StaticInfo};
 
 use super::Unrecorded;
 use super::measured::{CALL, Measured, has_own_time};
+use super::sums::{Spent, Sums, add_all, largest};
 use crate::analysis::source::Place;
 use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
@@ -51,20 +50,16 @@ impl Moves {
     pub(super) fn of(info: &StaticInfo) -> Self {
         let recorded = info.functions.iter().map(|function| function.name.as_str());
         let recorded: FxHashSet<&str> = recorded.collect();
-        let block = |at| {
+        let block = |(at, block): (BlockId, &Block)| {
             let mut moved = Moved::default();
-            let call = info.block(BlockId::new(at)).and_then(|block| block.call.as_ref());
-            let call = call.map(|call| call.callee.as_str());
-            if let Some(callee) = call.filter(|callee| !recorded.contains(callee)) {
-                moved.call = if is_operation(callee) { 0 } else { CALL };
-                let own = instructions(info, BlockId::new(at), 1);
-                moved.outside = Some(own + moved.call);
+            if block.call.is_some() && !recorded.contains(callee(block)) {
+                moved.call = if is_operation(callee(block)) { 0 } else { CALL };
+                moved.outside = Some(ir_ops(block) + moved.call);
             }
-            let ops = info.ops_of(BlockId::new(at));
-            ops.iter().for_each(|op| moved.add(op));
+            info.ops_of(at).iter().for_each(|op| moved.add(op));
             moved
         };
-        Self((0..).map(block).take(info.blocks.len()).collect())
+        Self((0..).map(BlockId::new).zip(&info.blocks).map(block).collect())
     }
 
     /// Whether a block reads and writes an atomic variable in one step.
@@ -178,24 +173,37 @@ impl Work<'_> {
     }
 }
 
+/// What executions of a block take.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    /// Executed IR instructions.
+    ops: u64,
+    /// Time of the tasks, ns, and the part of it for copies.
+    ns: f64,
+    copies: f64,
+    /// Time of tasks that spend it all at this block, ns.
+    spent: f64,
+}
+
+impl Taken {
+    fn scale(&mut self, by: f64) {
+        self.ns *= by;
+        self.copies *= by;
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weights {
-    /// Executed IR instructions, by block.
-    pub(super) blocks: Vec<u64>,
+    /// By block.
+    blocks: Vec<Taken>,
     /// The time of all copies and fills, in IR instructions.
     bulk: u64,
-    /// Time of the tasks, ns, by block.
-    pub(super) times: Vec<f64>,
     /// Time of tasks of whose code nothing is known, ns.
     left_out: f64,
-    /// Time of tasks that spend it all at one block, ns, by block.
-    spent: Vec<f64>,
-    /// The part of that for copies, ns, by block.
-    copies: Vec<f64>,
     /// The time in code that was not recorded, once it was looked for.
     pub(super) unrecorded: Option<Unrecorded>,
-    /// The time in which libraries make and hand out tasks, ns, and the call that takes most of it.
-    pub(super) libraries: (f64, Option<Place>),
+    /// The time in which libraries make and hand out tasks.
+    pub(super) libraries: Spent,
     /// Executed IR instructions and calls, by function.
     functions: Vec<(u64, u64)>,
 }
@@ -233,26 +241,32 @@ fn hands_out(callee: &str) -> bool {
 
 /// IR instructions of `times` executions of a block.
 fn instructions(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
-    info.block(block).map_or(0, |block| u64::from(block.ir_ops.max(1)).saturating_mul(times))
+    info.block(block).map_or(0, |block| ir_ops(block).saturating_mul(times))
+}
+
+/// IR instructions of an execution of a block, at least one.
+fn ir_ops(block: &Block) -> u64 {
+    u64::from(block.ir_ops.max(1))
+}
+
+/// The function that a block calls.
+fn callee(block: &Block) -> &str {
+    block.call.as_ref().map_or("", |call| call.callee.as_str())
 }
 
 impl Weights {
     /// Adds what a task executed, and its time in proportion to that.
     pub(super) fn add(&mut self, work: &Work<'_>, ns: u64) {
-        let blocks = work.info.blocks.len();
-        self.blocks.resize(blocks, 0);
-        self.times.resize(blocks, 0.0);
-        self.copies.resize(blocks, 0.0);
+        self.blocks.resize(work.info.blocks.len(), Taken::default());
         let each = ns as f64 / work.all().max(1) as f64;
         for ((block, times), (_, weight)) in work.counts.iter().zip(work.iter()) {
-            let own = instructions(work.info, block, times);
-            if let Some(sum) = self.blocks.get_mut(block.index()) {
-                *sum = sum.saturating_add(own);
+            if let Some(taken) = self.blocks.get_mut(block.index()) {
+                taken.ops = taken.ops.saturating_add(instructions(work.info, block, times));
                 let bulk = work.bulk(block, times);
                 self.bulk = self.bulk.saturating_add(bulk);
-                self.times[block.index()] += weight as f64 * each;
+                taken.ns += weight as f64 * each;
                 if work.moves.block(block).copies {
-                    self.copies[block.index()] += bulk as f64 * each;
+                    taken.copies += bulk as f64 * each;
                 }
             }
         }
@@ -265,32 +279,22 @@ impl Weights {
 
     /// Adds the time of a task that spends it all at one block.
     pub(super) fn spend(&mut self, block: BlockId, ns: u64) {
-        let most = self.spent.len().max(block.index() + 1);
-        self.spent.resize(most, 0.0);
-        self.spent[block.index()] += ns as f64;
+        let most = self.blocks.len().max(block.index() + 1);
+        self.blocks.resize(most, Taken::default());
+        self.blocks[block.index()].spent += ns as f64;
     }
 
     /// Adds the executions of another shard.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.bulk = self.bulk.saturating_add(other.bulk);
         self.left_out += other.left_out;
         let most = self.blocks.len().max(other.blocks.len());
-        self.blocks.resize(most, 0);
-        self.times.resize(most, 0.0);
-        self.copies.resize(most, 0.0);
-        self.spent.resize(most, 0.0);
-        for (sum, more) in self.blocks.iter_mut().zip(&other.blocks) {
-            *sum = sum.saturating_add(*more);
-        }
-        let both = [
-            (&mut self.times, &other.times),
-            (&mut self.spent, &other.spent),
-            (&mut self.copies, &other.copies),
-        ];
-        for (sums, more) in both {
-            for (sum, more) in sums.iter_mut().zip(more) {
-                *sum += more;
-            }
+        self.blocks.resize(most, Taken::default());
+        for (taken, more) in self.blocks.iter_mut().zip(other.blocks) {
+            taken.ops = taken.ops.saturating_add(more.ops);
+            taken.ns += more.ns;
+            taken.copies += more.copies;
+            taken.spent += more.spent;
         }
     }
 
@@ -298,39 +302,52 @@ impl Weights {
     /// known to take it all. Together they take no more than contexts ran, `ran_ns`: others may
     /// have had the processors in between.
     pub(super) fn measured(&mut self, measured: Option<&Measured>, ran_ns: f64) {
-        let all = 1.0 + self.left_out / self.times.iter().sum::<f64>().max(1.0);
-        let times = self.times.iter_mut().chain(&mut self.copies);
-        times.for_each(|ns| *ns *= all);
+        let all = 1.0 + self.left_out / self.ns().max(1.0);
+        self.blocks.iter_mut().for_each(|taken| taken.scale(all));
         if let Some(measured) = measured {
             self.divide(measured);
         }
-        for (ns, spent) in self.times.iter_mut().zip(&self.spent) {
-            *ns += spent;
+        for taken in &mut self.blocks {
+            taken.ns += taken.spent;
         }
-        let part = ran_ns / self.times.iter().sum::<f64>().max(1.0);
+        let part = ran_ns / self.ns().max(1.0);
         if part < 1.0 {
-            let times = self.times.iter_mut().chain(&mut self.copies);
-            times.for_each(|ns| *ns *= part);
+            self.blocks.iter_mut().for_each(|taken| taken.scale(part));
         }
     }
 
+    /// The time of all blocks, ns.
+    fn ns(&self) -> f64 {
+        self.blocks.iter().map(|taken| taken.ns).sum()
+    }
+
     fn divide(&mut self, measured: &Measured) {
-        let blocks = || (0..).map(BlockId::new).zip(self.times.iter().copied());
-        let known = blocks().filter_map(|(block, ns)| Some((ns, measured.time_of(block)?)));
-        let (before, after) =
-            known.fold((0.0, 0.0), |sum, (before, after)| (sum.0 + before, sum.1 + after));
+        let (mut before, mut after) = (0.0, 0.0);
+        for (block, taken) in (0..).map(BlockId::new).zip(&self.blocks) {
+            if let Some(time) = measured.time_of(block) {
+                (before, after) = (before + taken.ns, after + time);
+            }
+        }
         if after <= 0.0 {
             return;
         }
         let each = before / after;
-        let times = self.times.iter_mut().zip(&mut self.copies);
-        for (block, (ns, copies)) in (0..).map(BlockId::new).zip(times) {
+        for (block, taken) in (0..).map(BlockId::new).zip(&mut self.blocks) {
             if let Some(time) = measured.time_of(block) {
-                let former = std::mem::replace(ns, time * each);
+                let former = std::mem::replace(&mut taken.ns, time * each);
                 let faults = measured.faults_of(block);
-                *copies *= (*ns - faults).max(0.0) / former.max(1.0);
+                taken.copies *= (taken.ns - faults).max(0.0) / former.max(1.0);
             }
         }
+    }
+
+    /// The blocks with what they take.
+    fn each<'a>(
+        &'a self,
+        info: &'a StaticInfo,
+    ) -> impl Iterator<Item = (BlockId, &'a Block, &'a Taken)> + Clone {
+        let both = info.blocks.iter().zip(&self.blocks);
+        (0..).map(BlockId::new).zip(both).map(|(id, (block, taken))| (id, block, taken))
     }
 
     /// Looks for the time in code that was not recorded. The operations of locks, copies, and calls
@@ -342,68 +359,62 @@ impl Weights {
         moves: &Moves,
         measured: &mut Measured,
     ) {
-        let blocks = || {
-            let both = self.times.iter().zip(&self.blocks);
-            (0..).map(BlockId::new).zip(both.map(|(&ns, &own)| (ns, own as f64)))
-        };
-        let recorded = blocks().filter(|(block, _)| !moves.calls(*block));
-        let (ns, own) = recorded.fold((0.0, 0.0), |sum, (_, (ns, own))| (sum.0 + ns, sum.1 + own));
-        let pace: f64 = ns / f64::max(own, 1.0);
-        let mut calls: FxHashMap<(Place, String), f64> = FxHashMap::default();
-        let mut libraries: FxHashMap<Place, f64> = FxHashMap::default();
-        for (block, (ns, own)) in blocks().filter(|(block, _)| moves.calls(*block)) {
-            let moved = moves.block(block);
-            let name = info.block(block).and_then(|block| block.call.as_ref());
-            let name = name.map_or("", |call| call.callee.as_str());
+        let (mut recorded_ns, mut recorded_ops) = (0.0, 0.0);
+        for (_, _, taken) in self.each(info).filter(|(block, ..)| !moves.calls(*block)) {
+            recorded_ns += taken.ns;
+            recorded_ops += taken.ops as f64;
+        }
+        let pace: f64 = recorded_ns / f64::max(recorded_ops, 1.0);
+        let mut calls: Sums<(Place, String)> = FxHashMap::default();
+        let mut libraries: Sums<Place> = FxHashMap::default();
+        for (id, block, taken) in self.each(info).filter(|(block, ..)| moves.calls(*block)) {
+            let (moved, name) = (moves.block(id), callee(block));
             let hands_out = hands_out(name);
-            let Some((place, callee)) = Place::of_call(info, block) else {
+            let Some((place, callee)) = Place::of_call(info, id) else {
                 continue;
             };
             if moved.copies || name.is_empty() || has_own_time(name) && !hands_out {
                 continue;
             }
-            let each = f64::from(info.block(block).map_or(1, |block| block.ir_ops.max(1)));
+            let each = ir_ops(block) as f64;
             let part = each / (each + moved.call as f64);
-            let other = f64::min(own * pace, ns * part) + measured.faults_of(block);
-            let all = (ns - other).max(0.0);
-            let ns = measured.beside_system(block, all);
+            let own = f64::min(taken.ops as f64 * pace, taken.ns * part);
+            let other = own + measured.faults_of(id);
+            let ns = measured.beside_system(id, (taken.ns - other).max(0.0));
             match hands_out {
                 true => *libraries.entry(place).or_default() += ns,
                 false => *calls.entry((place, callee)).or_default() += ns,
             }
         }
-        let ns = libraries.values().sum();
-        let most = libraries.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        self.libraries = (ns, most.map(|(place, _)| place));
+        self.libraries = Spent::at(libraries);
         let ns = whole(calls.values().sum());
-        let most = calls.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        self.unrecorded = most.map(|((code, callee), _)| Unrecorded { ns, code, callee });
+        self.unrecorded = largest(calls).map(|(code, callee)| Unrecorded { ns, code, callee });
     }
 
-    /// The time of all copies without the page faults in them, ns, and the place that has most of
-    /// it.
-    pub(super) fn copying(&self, info: &StaticInfo) -> (f64, Option<Place>) {
-        let mut places: FxHashMap<Place, f64> = FxHashMap::default();
-        for (block, &ns) in (0..).zip(&self.copies).filter(|(_, ns)| **ns > 0.0) {
-            *places.entry(Place::of_block(info, BlockId::new(block))).or_default() += ns;
-        }
-        let all = places.values().sum();
-        let most = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        (all, most.map(|(place, _)| place))
+    /// The time of all copies without the page faults in them.
+    pub(super) fn copying(&self, info: &StaticInfo) -> Spent {
+        let copies = self.each(info).filter(|(.., taken)| taken.copies > 0.0);
+        let mut places = FxHashMap::default();
+        add_all(
+            &mut places,
+            copies.map(|(block, _, taken)| (Place::of_block(info, block), taken.copies)),
+        );
+        Spent::at(places)
     }
 
     /// Adds up the blocks of each function.
     pub(super) fn finish(&mut self, info: &StaticInfo) {
-        self.functions = vec![(0, 0); info.functions.len()];
-        for (block, &ops) in info.blocks.iter().zip(&self.blocks) {
-            let Some(sum) = self.functions.get_mut(block.function.index()) else {
+        let mut functions = vec![(0_u64, 0); info.functions.len()];
+        for (_, block, taken) in self.each(info) {
+            let Some(sum) = functions.get_mut(block.function.index()) else {
                 continue;
             };
-            sum.0 = sum.0.saturating_add(ops);
+            sum.0 = sum.0.saturating_add(taken.ops);
             if block.flags & Block::ENTRY != 0 {
-                sum.1 += ops / u64::from(block.ir_ops.max(1));
+                sum.1 += taken.ops / ir_ops(block);
             }
         }
+        self.functions = functions;
     }
 
     /// Executed IR instructions of all code, with those that copies and fills take the time of.
@@ -412,52 +423,41 @@ impl Weights {
         own.saturating_add(self.bulk)
     }
 
-    /// What it takes to read and write atomic variables in one step, ns, and the place that takes
-    /// most, if an operation of a block takes `each`.
-    pub(super) fn atomics(
-        &self,
-        info: &StaticInfo,
-        each: impl Fn(BlockId) -> f64,
-    ) -> (f64, Option<Place>) {
-        let mut places: BTreeMap<Place, f64> = BTreeMap::new();
-        for ((id, block), &all) in (0..).zip(&info.blocks).zip(&self.blocks) {
-            let times = all / u64::from(block.ir_ops.max(1));
-            let ops = (block.first_op..).take(block.op_count as usize).map(OpId::new);
+    /// The time of each block, ns.
+    pub(super) fn times(&self) -> Vec<f64> {
+        self.blocks.iter().map(|taken| taken.ns).collect()
+    }
+
+    /// How often each block was executed.
+    pub(super) fn executed(&self, info: &StaticInfo) -> Vec<(BlockId, u64)> {
+        self.each(info).map(|(id, block, taken)| (id, taken.ops / ir_ops(block))).collect()
+    }
+
+    /// What it takes to read and write atomic variables in one step, if an operation of a block
+    /// takes `each`.
+    pub(super) fn atomics(&self, info: &StaticInfo, each: impl Fn(BlockId) -> f64) -> Spent {
+        let mut places = FxHashMap::default();
+        for (id, times) in self.executed(info).into_iter().filter(|(_, times)| *times > 0) {
+            let own = info.block(id).map_or(0..0, |own| own.first_op..own.first_op + own.op_count);
             let atomic = |op: &OpId| info.op(*op).is_some_and(|op| op.kind == OpKind::Rmw);
-            for op in ops.filter(|op| times > 0 && atomic(op)) {
-                let ns = times as f64 * each(BlockId::new(id));
-                *places.entry(Place::of_op(info, op)).or_default() += ns;
-            }
+            let ops = own.map(OpId::new).filter(atomic);
+            add_all(&mut places, ops.map(|op| (Place::of_op(info, op), times as f64 * each(id))));
         }
-        let all = places.values().sum();
-        let most = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        (all, most.map(|(place, _)| place))
+        Spent::at(places)
     }
 
     /// How long the blocks took that call such functions, beyond `each` for an instruction, ns.
     pub(super) fn beyond(&self, info: &StaticInfo, prefix: &str, each: f64) -> f64 {
-        let blocks = info.blocks.iter().zip(&self.blocks).zip(&self.times);
-        let calls = |block: &Block| {
-            let call = block.call.as_ref();
-            call.is_some_and(|call| call.callee.starts_with(prefix))
-        };
-        let of = |((block, &own), &ns): ((&Block, &u64), &f64)| {
-            calls(block).then(|| (ns - own as f64 * each).max(0.0))
-        };
-        blocks.filter_map(of).sum()
+        let calls = self.each(info).filter(|(_, block, _)| callee(block).starts_with(prefix));
+        calls.map(|(.., taken)| (taken.ns - taken.ops as f64 * each).max(0.0)).sum()
     }
 
     /// How often functions were called whose names begin with these letters, and the call that did
     /// so most often.
     pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<Place>) {
-        let of = |(index, block): (usize, &Block)| {
-            let callee = &block.call.as_ref()?.callee;
-            let times = self.blocks.get(index)? / u64::from(block.ir_ops.max(1));
-            let id = BlockId::new(u32::try_from(index).ok()?);
-            (callee.starts_with(prefix) && times > 0).then_some((times, id))
-        };
-        let found = info.blocks.iter().enumerate().filter_map(of);
-        let most = found.clone().max();
+        let calls = self.each(info).filter(|(_, block, _)| callee(block).starts_with(prefix));
+        let found = calls.map(|(id, block, taken)| (taken.ops / ir_ops(block), id));
+        let most = found.clone().filter(|(times, _)| *times > 0).max();
         let most = most.and_then(|(_, id)| Some(Place::of_call(info, id)?.0));
         (found.map(|(times, _)| times).sum(), most)
     }
@@ -469,16 +469,12 @@ impl Weights {
         if tasks == 0 {
             return found;
         }
-        let begins = |block: &&Block| {
-            let callee = block.call.as_ref().map(|call| call.callee.as_str());
-            callee == Some(LIBRARY_TASK)
-        };
-        let begins = info.blocks.iter().filter(begins);
+        let begins = info.blocks.iter().filter(|block| callee(block) == LIBRARY_TASK);
         let folders: FxHashSet<String> = begins.filter_map(|block| library(info, block)).collect();
-        for (at, block) in info.blocks.iter().enumerate() {
+        for (_, block, taken) in self.each(info) {
             if library(info, block).is_some_and(|folder| folders.contains(&folder)) {
-                found.ops += self.blocks.get(at).copied().unwrap_or_default();
-                found.ns += self.times.get(at).copied().unwrap_or_default();
+                found.ops += taken.ops;
+                found.ns += taken.ns;
             }
         }
         found
@@ -498,17 +494,14 @@ mod tests {
     #[test]
     fn code_takes_no_more_than_contexts_ran() {
         let weights = |ran_ns| {
-            let mut weights = Weights {
-                times: vec![30.0, 70.0],
-                copies: vec![10.0, 0.0],
-                spent: vec![0.0, 100.0],
-                ..Weights::default()
-            };
+            let block = |ns, copies, spent| Taken { ops: 0, ns, copies, spent };
+            let blocks = vec![block(30.0, 10.0, 0.0), block(70.0, 0.0, 100.0)];
+            let mut weights = Weights { blocks, ..Weights::default() };
             weights.measured(None, ran_ns);
-            (weights.times, weights.copies)
+            (weights.times(), weights.blocks[0].copies)
         };
-        assert_eq!(weights(300.0), (vec![30.0, 170.0], vec![10.0, 0.0]));
+        assert_eq!(weights(300.0), (vec![30.0, 170.0], 10.0));
         // Others had the processors for half of the time.
-        assert_eq!(weights(100.0), (vec![15.0, 85.0], vec![5.0, 0.0]));
+        assert_eq!(weights(100.0), (vec![15.0, 85.0], 5.0));
     }
 }

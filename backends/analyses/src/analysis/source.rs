@@ -85,6 +85,11 @@ impl Place {
         }
     }
 
+    /// Whether both are at one line, whatever functions that is in.
+    pub(crate) fn is_at_line_of(&self, other: &Self) -> bool {
+        (&self.file, self.line) == (&other.file, other.line)
+    }
+
     /// The place to show of a line in a function.
     fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Self {
         let shown = shown(info, function, line, inlined);

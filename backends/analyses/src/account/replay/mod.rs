@@ -17,7 +17,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::locks::LockUse;
-use super::strands::{Needs, Strands, Waits};
+use super::strands::{Strands, index};
+use super::wait::{ALWAYS, NEVER};
 use crate::view::units::whole;
 
 /// Who gets the next free processor.
@@ -127,7 +128,7 @@ enum At {
 
 /// How far a context is. All of it is in one place, because contexts are many and each change needs
 /// most of it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Progress {
     /// Its next strand, and how far it is there.
     next: u32,
@@ -223,18 +224,9 @@ pub(super) fn replay<W: Watch>(
 ) -> (f64, W) {
     let contexts = strands.leads.len();
     let places = contexts.clamp(1, processors.max(1) as usize);
-    let spare = processors.saturating_sub(u32::try_from(places).unwrap_or(u32::MAX));
-    let begin = |&[first, end]: &[u32; 2]| Progress {
-        next: first,
-        at: At::Begin,
-        counted: false,
-        deals: false,
-        spins: false,
-        left: None,
-        met: 0,
-        own: first..end,
-        awaited: BinaryHeap::new(),
-    };
+    let spare = processors.saturating_sub(index(places));
+    let begin =
+        |&[first, end]: &[u32; 2]| Progress { next: first, own: first..end, ..Progress::default() };
     let mut replay = Replay {
         strands,
         removable,
@@ -243,7 +235,7 @@ pub(super) fn replay<W: Watch>(
         watch,
         now: 0.0,
         contexts: strands.contexts.array_windows().map(begin).collect(),
-        woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX)).rev().collect(),
+        woken: (0..index(contexts)).rev().collect(),
         ready: vec![VecDeque::new(); places],
         queued: 0,
         spinning: 0,
@@ -425,7 +417,7 @@ impl<W: Watch> Replay<'_, W> {
                 self.woken.push(context);
                 self.settle(None, 0);
             }
-            At::Begin | At::Free | At::Ready | At::Trying | At::Lacking | At::Locked => {}
+            _ => {}
         }
     }
 
@@ -589,37 +581,34 @@ impl<W: Watch> Replay<'_, W> {
         if strand.sleeps || self.is_removed(&self.removable.waits, wait) {
             return false;
         }
-        let waits = strands.waits.get(wait);
-        let order = waits.map_or(Needs::Recorded, |waits| waits.needs);
-        let done = |other: u32| self.passed(other);
-        let needs = match order {
-            Needs::Nothing => &[],
-            Needs::Recorded | Needs::Within(_) => strands.needs_of(at),
+        let (ordered_ns, latency_ns) = match strands.waits.get(wait) {
+            Some(wait) => (wait.ordered_ns, wait.latency_ns),
+            None => (ALWAYS, 0),
         };
+        let done = |other: u32| self.passed(other);
+        let needs = if ordered_ns == NEVER { &[] } else { strands.needs_of(at) };
         let met = self.contexts[number as usize].met as usize;
         let more = needs[met..].iter();
         let more = more.take_while(|&&(other, before)| before < done(other));
         let met = met + more.count();
-        self.contexts[number as usize].met = strand_number(met);
-        let own = strand_number(at);
+        self.contexts[number as usize].met = index(met);
+        let own = index(at);
         if let Some(&(other, before)) = needs.get(met) {
             self.contexts[number as usize].at = At::Blocked;
             let awaited = &mut self.contexts[other as usize].awaited;
             awaited.push(Reverse((before, number, own)));
-            if let Needs::Within(most) = order {
-                let until = whole(self.now + most as f64);
+            if ordered_ns != ALWAYS {
+                let until = whole(self.now + ordered_ns as f64);
                 self.timers.push(Reverse((until, number, own)));
             }
             self.watch.waits(number, strand.wait, Some(other));
             return true;
         }
-        match waits {
-            Some(&Waits { latency_ns: ns, .. }) if ns > 0 && self.removed & LATE == 0 => {
-                self.sleep(number, at, ns, At::Waking);
-                true
-            }
-            _ => false,
+        let late = latency_ns > 0 && self.removed & LATE == 0;
+        if late {
+            self.sleep(number, at, latency_ns, At::Waking);
         }
+        late
     }
 
     /// The lock that is taken or given back before a strand, unless nobody waits for it.
@@ -736,35 +725,28 @@ impl<W: Watch> Replay<'_, W> {
     fn sleep(&mut self, number: u32, at: usize, ns: u64, how: At) {
         self.contexts[number as usize].at = how;
         let until = whole(self.now + ns as f64);
-        self.timers.push(Reverse((until, number, strand_number(at))));
+        self.timers.push(Reverse((until, number, index(at))));
         self.watch.waits(number, self.strands.all[at].wait, None);
     }
-}
-
-/// Strands are counted with 32 bits (`strands::MOST`).
-fn strand_number(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use taskgraph::{ExecutorId, TaskId};
 
-    use super::super::strands::{NO_WAIT, Strand};
+    use super::super::strands::Strand;
     use super::super::wait::{Kind, Wait};
     use super::*;
-
-    fn strand(ns: u64, lock: u32) -> Strand {
-        Strand { ns, first: 0, inside: false, needs_end: 0, wait: NO_WAIT, sleeps: false, lock }
-    }
 
     /// Contexts that take two locks each, run for 100 ns with each, and end with both.
     fn takes(locks: &[[u64; 2]]) -> Strands {
         let uses = locks.iter().flatten().map(|&lock| (lock, LockUse::Take));
         let locks: Vec<_> = uses.collect();
         Strands {
-            all: (0..strand_number(locks.len())).map(|lock| strand(100, lock)).collect(),
-            contexts: (0..=strand_number(locks.len())).step_by(2).collect(),
+            all: (0..index(locks.len()))
+                .map(|lock| Strand { lock, ..Strand::running(100) })
+                .collect(),
+            contexts: (0..=index(locks.len())).step_by(2).collect(),
             leads: vec![true; locks.len() / 2],
             locks,
             ..Strands::default()
@@ -788,16 +770,16 @@ mod tests {
 
     /// Two contexts that wait for a third one.
     fn waiting(spins: bool) -> Strands {
-        let wait = Wait { kind: Kind::Word, object: 1, task: TaskId::default(), ended_by: None };
-        let begins = strand(1000, NO_WAIT);
+        let wait = Wait::free(Kind::Word, 1, TaskId::default());
+        let begins = Strand::running(1000);
         let goes_on = |needs_end| Strand { wait: 0, needs_end, ..begins };
         let second = Strand { needs_end: 1, ..begins };
-        let works = Strand { needs_end: 2, ..strand(1_000_000, NO_WAIT) };
+        let works = Strand { needs_end: 2, ..Strand::running(1_000_000) };
         Strands {
             all: vec![begins, goes_on(1), second, goes_on(2), works],
             contexts: vec![0, 2, 4, 5],
             needs: vec![(2, 0), (2, 0)],
-            waits: vec![Waits { wait, latency_ns: 0, needs: Needs::Recorded, spins }],
+            waits: vec![Wait { ordered_ns: ALWAYS, spins, ..wait }],
             leads: vec![true; 3],
             executors: [0, 1, 2].map(ExecutorId::new).to_vec(),
             ..Strands::default()
@@ -825,7 +807,7 @@ mod tests {
     #[test]
     fn more_threads_than_processors_have_them_in_turn() {
         let three = |executors: [u32; 3]| Strands {
-            all: vec![strand(60_000_000, NO_WAIT); 3],
+            all: vec![Strand::running(60_000_000); 3],
             contexts: vec![0, 1, 2, 3],
             leads: vec![true; 3],
             executors: executors.map(ExecutorId::new).to_vec(),

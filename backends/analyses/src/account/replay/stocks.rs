@@ -2,8 +2,8 @@
 //! them.
 
 use super::super::counted::Counted;
-use super::super::strands::NO_WAIT;
-use super::{At, Dealt, Replay, Watch, strand_number};
+use super::super::strands::{NO_WAIT, index};
+use super::{At, Dealt, Replay, Watch};
 
 impl<W: Watch> Replay<'_, W> {
     /// How many of a context's own strands come before the one that it does.
@@ -47,7 +47,7 @@ impl<W: Watch> Replay<'_, W> {
     /// Whether a context has to wait for what it takes from a queue before a strand. Otherwise it
     /// has taken it, or has made something.
     pub(super) fn lacks(&mut self, number: u32, at: usize) -> bool {
-        let at = strand_number(at);
+        let at = index(at);
         let Some(&counted) = self.strands.counts.get(&at) else {
             return false;
         };
