@@ -10,12 +10,6 @@ use super::traces::TraceFolder;
 use super::{RunArguments, sample_of, sampled};
 use crate::account;
 
-/// Whether a file has the name of a graph of more runs.
-pub(super) fn is_graph(name: &str) -> bool {
-    let number = name.strip_prefix("graph.").and_then(|name| name.strip_suffix(".tg"));
-    number.is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number > 1))
-}
-
 /// Runs the program as often as it is to be repeated. Each run leaves a graph with a sample of what
 /// was executed, which is enough for its account.
 pub(super) fn accounts(

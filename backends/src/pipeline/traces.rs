@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::PAGE;
 use super::middle::Converter;
 use super::program::Program;
-use super::{PAGE, repeat};
 use crate::output::files;
 
 /// What is said of a program that was not recorded.
@@ -36,7 +36,7 @@ impl TraceFolder {
     pub(super) fn prepare(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let left = |name: &str| name == PAGE || is_trace(name) || repeat::is_graph(name);
+        let left = |name: &str| name == PAGE || is_trace(name) || is_repeat(name);
         for old in list(path, left)? {
             fs::remove_file(&old)
                 .with_context(|| format!("cannot remove the old {}", old.display()))?;
@@ -96,6 +96,12 @@ impl TraceFolder {
 /// Files of the folder, by name.
 fn list(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     files(folder, wanted).with_context(|| format!("cannot read {}", folder.display()))
+}
+
+/// Whether a file has the name of a graph of more runs.
+fn is_repeat(name: &str) -> bool {
+    let number = name.strip_prefix("graph.").and_then(|name| name.strip_suffix(".tg"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number > 1))
 }
 
 /// Whether the name is `trace.bin` or `trace.PID.bin`, with what a fork may add.
