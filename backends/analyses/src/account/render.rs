@@ -148,7 +148,7 @@ impl Report {
         if busy > self.replayed_ns / BUSY {
             let _ = write!(
                 text,
-                "The machine was busy: the recorded run took {}. The account is of the same run on processors of its own. ",
+                "The recorded run took {}: the machine was busy, or threads that waited went on late. The account is of the same run on processors of its own. ",
                 time(self.duration_ns)
             );
         }
