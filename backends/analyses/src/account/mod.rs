@@ -480,32 +480,38 @@ impl Run {
         };
         drop(step);
         let _step = debug_span!("replays", strands = strands.all.len()).entered();
-        let spinning = spinning(&strands, processors);
-        if spinning.is_none() {
+        let spun = spun(&strands, processors);
+        if spun.is_none() {
             strands.nobody_spins();
         }
         let none = Removable::default();
         let on = (processors, Schedule::Greedy);
         let without = |removed| replay(&strands, on, (&none, removed), Nobody).0;
-        let (ns, ideal_ns) = rayon::join(|| without(0), || without(LATE));
-        let sweep = Sweep::new(&strands, (processors, spinning.unwrap_or(0.0)), ns);
+        let as_it_is = || spun.map_or_else(|| without(0), |(ns, _)| ns);
+        let (ns, ideal_ns) = rayon::join(as_it_is, || without(LATE));
+        let spinning = spun.map_or(0.0, |(_, part)| part);
+        let sweep = Sweep::new(&strands, (processors, spinning), ns);
         let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
         let blame = sweep.finish();
         Ok(Self { ideal_ns, blame, strands, ns, too_long: false })
     }
 }
 
-/// Which part of what contexts that spin take from others they would not take if they slept: the
-/// rest is lost to what they wait for. `None` if spinning costs the run little.
-fn spinning(strands: &Strands, processors: u32) -> Option<f64> {
+/// How long a run with contexts that spin takes, ns, and which part of what they take from others
+/// they would not take if they slept: the rest is lost to what they wait for. `None` if spinning
+/// costs the run little.
+fn spun(strands: &Strands, processors: u32) -> Option<(f64, f64)> {
     if !strands.waits.iter().any(|wait| wait.spins) {
         return None;
     }
     let (on, none) = ((processors, Schedule::Greedy), Removable::default());
-    let (ns, Spun(taken)) = replay(strands, on, (&none, 0), Spun(0.0));
-    let (asleep, _) = replay(strands, on, (&none, SPINNING), Nobody);
+    let ((ns, Spun(taken)), (asleep, _)) = rayon::join(
+        || replay(strands, on, (&none, 0), Spun(0.0)),
+        || replay(strands, on, (&none, SPINNING), Nobody),
+    );
     let costs = (ns - asleep) * f64::from(processors);
-    (ns > asleep * SPINNING_COSTS && taken > 0.0).then(|| (costs / taken).min(1.0))
+    let much = ns > asleep * SPINNING_COSTS && taken > 0.0;
+    much.then(|| (ns, (costs / taken).min(1.0)))
 }
 
 /// Adds up what contexts that spin take from others, ns.
