@@ -120,24 +120,26 @@ impl Strands {
         }
     }
 
-    /// A context waits for nothing on a processor if its thread executes other contexts meanwhile.
-    pub(super) fn spin_no_more(&mut self, contexts: &[Context]) {
-        let mut lives: FxHashMap<ExecutorId, Vec<usize>> = FxHashMap::default();
-        for (at, &executor) in self.executors.iter().enumerate() {
+    /// A context does not spin if its thread executes other contexts while it lives.
+    pub(super) fn spin_alone(&mut self, contexts: &[Context]) {
+        if !self.waits.iter().any(|wait| wait.spins) {
+            return;
+        }
+        let mut lives: FxHashMap<ExecutorId, Vec<u32>> = FxHashMap::default();
+        for (at, &executor) in (0..).zip(&self.executors) {
             lives.entry(executor).or_default().push(at);
         }
         for mut own in lives.into_values() {
-            own.sort_by_key(|&at| contexts[at].first_ns);
-            let mut until = 0;
-            let mut overlaps = false;
+            let life = |at: u32| &contexts[at as usize];
+            own.sort_by_key(|&at| life(at).first_ns);
+            let (mut until, mut overlap) = (0, false);
             for &at in &own {
-                overlaps |= contexts[at].first_ns < until;
-                until = until.max(contexts[at].last_ns);
+                overlap |= life(at).first_ns < until;
+                until = until.max(life(at).last_ns);
             }
-            for at in own.into_iter().filter(|_| overlaps) {
-                let strands = self.contexts[at] as usize..self.contexts[at + 1] as usize;
-                for strand in &self.all[strands] {
-                    if let Some(wait) = self.waits.get_mut(strand.wait as usize) {
+            for at in own.into_iter().filter(|_| overlap) {
+                for strand in self.of_context(at) {
+                    if let Some(wait) = self.waits.get_mut(self.all[strand].wait as usize) {
                         wait.spins = false;
                     }
                 }

@@ -51,6 +51,7 @@ const SAMPLED: usize = 4096;
 pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<Strands>> {
     let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
     let turns = turns(graph.info());
+    let processors = u64::from(graph.meta().processors.max(1));
     let program = Program {
         graph,
         stretches,
@@ -59,6 +60,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         turns,
         asking: asking(graph.info()),
         began_ns: contexts.iter().map(|context| context.first_ns).min().unwrap_or(0),
+        spinning: ratio(processors, stretches.executors().max(processors)) / 2.0,
     };
     let parts: Vec<Strands> = contexts
         .par_chunks(TOGETHER)
@@ -108,7 +110,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
     }
     strands.known.settle();
-    strands.spin_no_more(&contexts);
+    strands.spin_alone(&contexts);
     relax(&mut strands);
     strands.settle();
     deal(&mut strands);
@@ -128,6 +130,9 @@ struct Program<'a> {
     asking: FxHashSet<BlockId>,
     /// When the run began.
     began_ns: u64,
+    /// The part of a wait for which who spins has a processor, at least: half of the share that
+    /// each thread gets if all of them want one. Who sleeps or yields has less.
+    spinning: f64,
 }
 
 /// Reads a context.
@@ -424,18 +429,15 @@ impl Walker<'_> {
         Ok(Some(Wait { kind, latency_ns, ordered_ns, spins, ..wait }))
     }
 
-    /// Whether a context that waited for a word in this time had a processor for half of the share
-    /// that each thread gets if all of them want one. Who sleeps or yields has less.
+    /// Whether a context that waited for a word in this time did so on a processor.
     fn spins(&self, task: &Task<'_>, (from_ns, to_ns): (u64, u64)) -> bool {
         let words = matches!(task.op().family(), Some(Family::Atomic | Family::Spin));
         if !words || task.op() == SyncOp::TaskResume {
             return false;
         }
-        let Program { graph, stretches, .. } = self.program;
-        let processors = u64::from(graph.meta().processors.max(1));
-        let share = ratio(processors, stretches.executors().max(processors)) / 2.0;
+        let Program { stretches, spinning, .. } = self.program;
         let waited = to_ns.saturating_sub(from_ns) as f64;
-        stretches.ran_between(task.executor(), (from_ns, to_ns)) >= waited * share
+        stretches.ran_between(task.executor(), (from_ns, to_ns)) >= waited * spinning
     }
 
     fn uses(&mut self, task: &Task<'_>) -> Option<(u64, LockUse)> {
