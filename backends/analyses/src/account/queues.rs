@@ -32,6 +32,9 @@ use super::sections::Section;
 use super::strands::{NO_WAIT, Strands, end, index};
 use super::wait::{Kind, NEVER, Wait};
 
+/// Who waited for a condition goes on so late as one in so many did at most. (Others may have
+/// lacked a processor.)
+const USUAL: usize = 4;
 /// The most sections of a lock that a context has in turn.
 const TURNS: u64 = 4;
 
@@ -373,15 +376,19 @@ impl QueuesOfLock {
 
     /// Puts the queues into the strands.
     fn put(mut self, strands: &mut Strands) {
+        let mut late: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
         for strand in self.former {
             let wait = strands.all[strand as usize].wait;
             if let Some(wait) = strands.waits.get_mut(wait as usize) {
+                late.entry(wait.object).or_default().push(wait.latency_ns);
                 (wait.ordered_ns, wait.latency_ns) = (NEVER, 0);
             }
         }
+        late.values_mut().for_each(|of| of.sort_unstable());
         for (strand, queue, taken, mut wait) in self.waits {
             let maker = self.queues[queue as usize].maker(signed(taken));
             wait.ended_by = maker.map(|at| (strands.task_of(at), 0));
+            wait.latency_ns = late.get(&wait.object).map_or(0, |late| late[late.len() / USUAL]);
             let number = strands.add_wait(wait);
             if let Some(counted) = self.counts.get_mut(&strand) {
                 counted.wait = number;

@@ -39,8 +39,6 @@ const SLOW: f64 = 4.0;
 /// Number of tasks after a wait for the system among which one is searched that receives what ended
 /// the wait.
 const RECEIVED: u32 = 4;
-/// Number of tasks before the release of a lock among which its acquire is searched.
-const SECTION: u32 = 3;
 /// Of a task with more uses of locks, the first ones stand for all.
 const SAMPLED: usize = 4096;
 
@@ -414,7 +412,7 @@ impl Walker<'_> {
         let one_at_a_time = kind == Kind::Lock || task.op() == SyncOp::AtomicRmw;
         let ordered_ns = match one_at_a_time {
             false => ALWAYS,
-            true if waited_ns < WAITED_NS || self.is_section(task)? => NEVER,
+            true if waited_ns < WAITED_NS => NEVER,
             true => waited_ns,
         };
         if ordered_ns == NEVER && past.lock.is_none() && kind != Kind::Lock {
@@ -528,33 +526,6 @@ impl Walker<'_> {
         let last = end(&self.strands.all).saturating_sub(1);
         self.past.sections.worked(last, &mut self.strands.sections);
         Ok(())
-    }
-
-    /// Whether what a task waited for is the end of a section of a lock that the replay knows.
-    fn is_section(&self, task: &Task<'_>) -> Result<bool> {
-        let own = task.id().context;
-        for &before in task.stored_dependencies() {
-            if before.context == own {
-                continue;
-            }
-            let released = task.other(before)?;
-            let object = released.object();
-            let mut at = released.id().previous();
-            for _ in 0..SECTION {
-                let Some(id) = at else { return Ok(false) };
-                let inside = task.other(id)?;
-                let op = inside.op();
-                if inside.object() == object && op.cause() == Some(WaitCause::Lock) {
-                    break;
-                }
-                // Its actions may be other sections.
-                if inside.kind() == TaskKind::Work && others(&inside) > 0 {
-                    break;
-                }
-                at = id.previous();
-            }
-        }
-        Ok(true)
     }
 }
 

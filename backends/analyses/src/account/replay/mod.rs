@@ -511,7 +511,7 @@ impl<W: Watch> Replay<'_, W> {
             let removed = self.is_removed(&self.removable.strands, at);
             match (strand.ns, strand.sleeps) {
                 (1.., true) if !removed => {
-                    self.sleep(number, at, strand.ns, At::Asleep);
+                    self.sleep(number, strand.wait, strand.ns, At::Asleep);
                     return false;
                 }
                 (1.., false) => {
@@ -560,7 +560,7 @@ impl<W: Watch> Replay<'_, W> {
         }
         let late = latency_ns > 0 && self.removed & LATE == 0;
         if late {
-            self.sleep(number, at, latency_ns, At::Waking);
+            self.sleep(number, strand.wait, latency_ns, At::Waking);
         }
         late
     }
@@ -676,11 +676,13 @@ impl<W: Watch> Replay<'_, W> {
         true
     }
 
-    fn sleep(&mut self, number: u32, at: usize, ns: u64, how: At) {
-        self.contexts[number as usize].at = how;
+    /// A context does nothing for some time, which is this wait's or a part of it.
+    fn sleep(&mut self, number: u32, wait: u32, ns: u64, how: At) {
+        let of = &mut self.contexts[number as usize];
+        of.at = how;
         let until = whole(self.now + ns as f64);
-        self.timers.push(Reverse((until, number, index(at))));
-        self.watch.waits(number, self.strands.all[at].wait, None);
+        self.timers.push(Reverse((until, number, of.next)));
+        self.watch.waits(number, wait, None);
     }
 }
 

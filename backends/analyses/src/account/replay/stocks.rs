@@ -3,7 +3,7 @@
 
 use super::super::counted::Counted;
 use super::super::strands::{NO_WAIT, index};
-use super::{At, Dealt, Replay, Watch};
+use super::{At, Dealt, LATE, Replay, Watch};
 
 impl<W: Watch> Replay<'_, W> {
     /// How many of a context's own strands come before the one that it does.
@@ -81,14 +81,25 @@ impl<W: Watch> Replay<'_, W> {
     pub(super) fn wake(&mut self, queue: u32) {
         let stock = &mut self.stocks[queue as usize];
         let mut left = stock.made - stock.taken - self.strands.queues[queue as usize].lead;
+        let mut woken = Vec::new();
         while let Some(&(next, number)) = stock.queue.front()
             && left >= i64::from(number)
         {
             left -= i64::from(number);
             stock.queue.pop_front();
-            self.contexts[next as usize].at = At::Trying;
+            woken.push(next);
+        }
+        for next in woken {
             self.watch.waited(next);
-            self.woken.push(next);
+            let counted = self.strands.counts.get(&self.contexts[next as usize].next);
+            let number = counted.map_or(NO_WAIT, |counted| counted.wait);
+            let late = self.strands.waits.get(number as usize).map_or(0, |wait| wait.latency_ns);
+            if late > 0 && self.removed & LATE == 0 {
+                self.sleep(next, number, late, At::Waking);
+            } else {
+                self.contexts[next as usize].at = At::Trying;
+                self.woken.push(next);
+            }
         }
     }
 
