@@ -193,14 +193,15 @@ impl Cutter {
                     self.feed(Record::Event(event, None), (first, without))?;
                 }
             }
-            Event::Position { at, ran: ran_us, system: system_us, faults, own } => {
+            Event::Position { at, ran: ran_us, system: system_us, faults, own, processor } => {
                 // A thread has positions between contexts, too.
                 let ticks = unwrap_ticks(at, first);
                 let here = self.streams.holding.is_none();
                 let state = self.contexts.get_mut(self.streams.context);
                 let span = state.filter(|_| here).and_then(|state| state.open.span);
                 let frame = span.map(|s| (s.frame, s.first_record.saturating_add(s.records)));
-                let position = Position { stream, ticks, ran_us, system_us, faults, own, frame };
+                let position =
+                    Position { stream, ticks, ran_us, system_us, faults, own, processor, frame };
                 self.positions.push(position);
                 self.now = self.now.max(ticks);
                 self.at_position(ticks)?;

@@ -203,8 +203,8 @@ fn event_text(event: &Event) -> String {
         Event::ContextEnd { reason, at } => format!("end {reason:?} at {at}"),
         Event::Delay { before, duration } => format!("delay at {before} for {duration}"),
         Event::Stolen { taken } => format!("stolen {taken}"),
-        Event::Position { at, ran, system, faults, own } => format!(
-            "position {at} ran {ran} us, in the kernel {system} us, faults {faults}, own {own}"
+        Event::Position { at, ran, system, faults, own, processor } => format!(
+            "position {at} ran {ran} us, in the kernel {system} us, faults {faults}, own {own}, processor {processor}"
         ),
         Event::Lost { bytes } => format!("lost {bytes}"),
         Event::Again { bytes, count } => format!("again {count} times {bytes} bytes"),

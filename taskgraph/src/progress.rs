@@ -22,14 +22,16 @@ pub struct Progress {
     pub faults: u64,
     /// How many of them were for the recording itself.
     pub own_faults: u64,
+    /// The number of the processor that it was on; 65535 if that is not known.
+    pub processor: u32,
     /// The frame that it was recording; the default if that is not known.
     pub frame: FrameRef,
     /// How many records of the frame came before.
     pub record: u32,
 }
 
-/// Bytes of a record: executor `u32`, record `u32`, and six `u64`.
-const RECORD: usize = 56;
+/// Bytes of a record: executor `u32`, record `u32`, six `u64`, processor `u32` and zeros.
+const RECORD: usize = 64;
 
 pub(crate) fn encode(all: &[Progress]) -> Vec<u8> {
     let mut table = Vec::with_capacity(all.len() * RECORD);
@@ -40,6 +42,7 @@ pub(crate) fn encode(all: &[Progress]) -> Vec<u8> {
         for word in counted.into_iter().chain([one.frame.0, one.own_faults]) {
             table.extend_from_slice(&word.to_le_bytes());
         }
+        table.extend_from_slice(&u64::from(one.processor).to_le_bytes());
     }
     table
 }
@@ -59,6 +62,7 @@ pub(crate) fn all(table: &[u8]) -> Result<impl Iterator<Item = Progress> + '_> {
             faults: word(32),
             frame: FrameRef(word(40)),
             own_faults: word(48),
+            processor: half(56),
         }
     }))
 }

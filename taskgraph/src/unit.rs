@@ -11,7 +11,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.

@@ -14,6 +14,7 @@ pub(crate) struct Position {
     pub(crate) system_us: u64,
     pub(crate) faults: u32,
     pub(crate) own: u32,
+    pub(crate) processor: u16,
     /// The frame, and the number of its records before; `None` if nothing was recorded since the
     /// last operation.
     pub(crate) frame: Option<(FrameRef, u32)>,
@@ -37,6 +38,7 @@ impl Position {
             system_ns: self.system_us.saturating_mul(1000),
             faults: self.faults.into(),
             own_faults: self.own.into(),
+            processor: self.processor.into(),
             frame,
             record,
         })

@@ -70,7 +70,8 @@ fn time_taken_between_two_contexts_is_nobodys() {
 
 #[test]
 fn a_position_says_where_the_thread_was_and_cuts_nothing() {
-    let position = |at, ran| Event::Position { at, ran, system: 2, faults: 3, own: 1 };
+    let position =
+        |at, ran| Event::Position { at, ran, system: 2, faults: 3, own: 1, processor: 6 };
     let converted_with = |positions: bool| {
         let mut t = TraceBuilder::new();
         let first = t.tick();
@@ -94,6 +95,7 @@ fn a_position_says_where_the_thread_was_and_cuts_nothing() {
     };
     assert_eq!((one.at_ns, one.ran_ns), (first + 5, 7000));
     assert_eq!((one.system_ns, one.faults, one.own_faults), (2000, 3, 1));
+    assert_eq!(one.processor, 6);
     assert_eq!((other.at_ns, other.ran_ns), (last, 9000));
     let task = graph.task("0:0".parse().unwrap()).unwrap();
     let [span] = task.spans() else {

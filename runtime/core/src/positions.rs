@@ -130,6 +130,7 @@ impl Recorder {
             system: ran.system_us,
             faults: u32::try_from(ran.faults).unwrap_or(u32::MAX),
             own: u32::try_from(thread.own_pages.load(Relaxed)).unwrap_or(u32::MAX),
+            processor: ran.processor,
         };
         encode_at(cursor, &event)
     }

@@ -7,6 +7,7 @@ use crate::arch::ticks;
 use crate::found;
 use crate::kernel::{call, usage};
 
+found! { static SCHED_GETCPU = sched_getcpu() -> c_int; }
 found! { static CLOCK_GETTIME = clock_gettime(libc::clockid_t, *mut libc::timespec) -> c_int; }
 
 /// The time of a clock in nanoseconds. A filter of the program's (seccomp) may refuse the system
@@ -35,6 +36,8 @@ pub struct Ran {
     pub system_us: u64,
     /// Pages that the kernel had to give it.
     pub faults: u64,
+    /// The number of the processor that it is on; the largest number if that is not known.
+    pub processor: u16,
 }
 
 /// How long the calling thread has run. Its clock is exact. The times of its usage are not: while
@@ -47,7 +50,15 @@ pub fn ran() -> Ran {
         all_us,
         system_us: us(usage.ru_stime).min(all_us),
         faults: usage.ru_minflt.unsigned_abs() + usage.ru_majflt.unsigned_abs(),
+        processor: processor().unwrap_or(u16::MAX),
     }
+}
+
+/// The number of the processor that the calling thread is on, as the C library reads it from the
+/// kernel's page in the process.
+fn processor() -> Option<u16> {
+    // SAFETY: the function has no arguments.
+    SCHED_GETCPU.known().and_then(|number| u16::try_from(unsafe { number() }).ok())
 }
 
 /// A moment of the monotonic clock.

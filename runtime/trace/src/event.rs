@@ -146,7 +146,7 @@ events! {
         }
         /// How far the thread has come, and what the kernel says of it since its start. It stands
         /// between whole records.
-        Position = 18, 30 bytes {
+        Position = 18, 32 bytes {
             /// Ticks at this event.
             at: u64,
             /// Time that the thread ran, in microseconds; that in the kernel is a part of it.
@@ -157,6 +157,8 @@ events! {
             faults: u32,
             /// How many of them are the recording's own.
             own: u32,
+            /// The number of the processor that the thread is on.
+            processor: u16,
         }
         /// A synchronisation that did not wait, and whose time was not read because it came soon
         /// after others. It lies between the last time of the context and the next one.

@@ -9,7 +9,7 @@ use contech_program::numbered;
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format. It must be increased when anything in this crate's encodings changes.
-pub const VERSION: u32 = 17;
+pub const VERSION: u32 = 18;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.

@@ -40,6 +40,17 @@ impl Field for u32 {
     }
 }
 
+impl Field for u16 {
+    type Bytes = [u8; 2];
+
+    fn bytes(self) -> [u8; 2] {
+        self.to_le_bytes()
+    }
+    fn of(bytes: [u8; 2]) -> Option<Self> {
+        Some(u16::from_le_bytes(bytes))
+    }
+}
+
 impl Field for bool {
     type Bytes = [u8; 1];
 
