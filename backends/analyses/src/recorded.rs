@@ -99,7 +99,9 @@ fn grouped(report: &account::Report) -> (Account, f64) {
             Loss::Barrier => &mut sum.barrier,
             Loss::Producer => &mut sum.condition,
             Loss::Message => &mut sum.message,
-            Loss::Imbalance | Loss::Threads | Loss::Starting | Loss::Io => &mut sum.unoccupied,
+            Loss::Imbalance | Loss::Threads | Loss::Bound | Loss::Starting | Loss::Io => {
+                &mut sum.unoccupied
+            }
             // The sequential program allocates, copies and calls the system, too.
             Loss::Allocation | Loss::System | Loss::Copying => &mut sum.running,
             Loss::Sharing | Loss::Cache => {

@@ -45,11 +45,13 @@ pub enum Loss {
     Starting,
     /// Threads that spin on processors which others want.
     Spinning,
+    /// Processors that no thread of the program ran on.
+    Bound,
 }
 
 impl Loss {
     /// All causes.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,
@@ -69,6 +71,7 @@ impl Loss {
         Self::Copying,
         Self::Starting,
         Self::Spinning,
+        Self::Bound,
     ];
 
     /// The name of the loss, as in JSON.
@@ -94,6 +97,7 @@ impl Loss {
             Self::Copying => "copying",
             Self::Starting => "starting",
             Self::Spinning => "spinning",
+            Self::Bound => "bound",
         }
     }
 
@@ -121,6 +125,9 @@ impl Loss {
             Self::Starting => "starting threads and waking them",
             Self::Spinning => {
                 "threads that spin on processors which other threads of the program need"
+            }
+            Self::Bound => {
+                "processors that the threads never ran on, although they had work for them"
             }
         }
     }
@@ -163,6 +170,9 @@ impl Loss {
             Self::Starting => "Start threads once, and give each of them more to do.",
             Self::Spinning => {
                 "Start no more threads than there are processors, or wait asleep: with a condition, a barrier of the library, an atomic wait."
+            }
+            Self::Bound => {
+                "Let threads run on all processors: look for what binds them (sched_setaffinity, OMP_PROC_BIND, KMP_AFFINITY, taskset)."
             }
         }
     }

@@ -56,7 +56,7 @@ mod weights;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockCounts, BlockId, ExecutorId, TaskId, TaskKind};
+use taskgraph::{BlockCounts, BlockId, ExecutorId, StaticInfo, TaskId, TaskKind};
 use tracing::debug_span;
 
 use crate::analysis::source::Place;
@@ -92,6 +92,12 @@ const LOOKED_UP: u64 = 1 << 23;
 
 /// Spinning is a loss if the run takes so many times as long as if nobody spun.
 const SPINNING_COSTS: f64 = 1.1;
+/// Threads keep to some processors if the run on these takes so many times as long as on all.
+const BOUND: f64 = 1.1;
+/// Functions that bind threads to processors. Without one, so many positions have to say which
+/// processors threads ran on.
+const BINDS: [&str; 3] = ["pthread_setaffinity_np", "sched_setaffinity", "hwloc_set_"];
+const SEEN: u32 = 32;
 /// A loss brings as much as another one if it gains this part of it, and is some of the time if it
 /// has this share.
 const AS_MUCH: f64 = 0.75;
@@ -126,6 +132,10 @@ struct Run {
     ns: f64,
     /// Length of a replay in which contexts go on at once when what they wait for is done, ns.
     ideal_ns: f64,
+    /// Number of processors that its threads kept to, and how many times as fast the replay is on
+    /// all.
+    kept_to: u32,
+    unbound: f64,
     blame: Blame,
     /// Whether the run has too many strands to be replayed.
     too_long: bool,
@@ -476,25 +486,52 @@ impl Run {
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
         let step = debug_span!("strands").entered();
         let Some(mut strands) = strands_of(graph, stretches)? else {
-            return Ok(Self { ns: end_of(graph) as f64, too_long: true, ..Self::default() });
+            let ns = end_of(graph) as f64;
+            return Ok(Self { ns, too_long: true, kept_to: processors, ..Self::default() });
         };
         drop(step);
         let _step = debug_span!("replays", strands = strands.all.len()).entered();
-        let spun = spun(&strands, processors);
+        let none = Removable::default();
+        let (kept_to, unbound) = kept_to(graph, &strands, stretches, processors);
+        let spun = spun(&strands, kept_to);
         if spun.is_none() {
             strands.nobody_spins();
         }
-        let none = Removable::default();
-        let on = (processors, Schedule::Greedy);
+        let on = (kept_to, Schedule::Greedy);
         let without = |removed| replay(&strands, on, (&none, removed), Nobody).0;
         let as_it_is = || spun.map_or_else(|| without(0), |(ns, _)| ns);
         let (ns, ideal_ns) = rayon::join(as_it_is, || without(LATE));
         let spinning = spun.map_or(0.0, |(_, part)| part);
-        let sweep = Sweep::new(&strands, (processors, spinning), ns);
+        let sweep = Sweep::new(&strands, (kept_to, spinning), ns);
         let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
         let blame = sweep.finish();
-        Ok(Self { ideal_ns, blame, strands, ns, too_long: false })
+        Ok(Self { ideal_ns, kept_to, unbound, blame, strands, ns, too_long: false })
     }
+}
+
+/// The number of processors that threads kept to, and how many times as fast the run would be on
+/// all. These are all processors unless the run would be much faster on them: threads that take
+/// turns may stay on one.
+fn kept_to(graph: &Graph, strands: &Strands, stretches: &Stretches, processors: u32) -> (u32, f64) {
+    let binds = binding(graph.info()).is_some();
+    let used = stretches.processors(if binds { 1 } else { SEEN });
+    let used = used.unwrap_or(processors).clamp(1, processors);
+    if used == processors {
+        return (processors, 1.0);
+    }
+    let none = Removable::default();
+    let lasts = |on| replay(strands, (on, Schedule::Greedy), (&none, SPINNING), Nobody).0;
+    let (bound, unbound) = rayon::join(|| lasts(used), || lasts(processors));
+    let recorded = end_of(graph).saturating_sub(rows::begin_of(graph)) as f64;
+    let gain = bound / unbound.max(1.0);
+    if gain >= BOUND && recorded * BOUND >= bound { (used, gain) } else { (processors, 1.0) }
+}
+
+/// The call of a function that binds threads to processors, if the program has one.
+fn binding(info: &StaticInfo) -> Option<Place> {
+    let calls = (0..).map(BlockId::new).take(info.blocks.len());
+    let mut calls = calls.filter_map(|block| Place::of_call(info, block));
+    calls.find(|(_, callee)| BINDS.iter().any(|binds| callee.starts_with(binds))).map(|of| of.0)
 }
 
 /// How long a run with contexts that spin takes, ns, and which part of what they take from others

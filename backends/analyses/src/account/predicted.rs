@@ -66,7 +66,7 @@ impl Predicted {
         }
         let run = &account.run;
         let processors = match account.on.as_slice() {
-            [] => vec![account.processors],
+            [] => vec![run.kept_to],
             on => on.to_vec(),
         };
         let all = run.strands.all.len().max(1);
@@ -96,7 +96,7 @@ impl Predicted {
             (rayon::join(|| without(bits[at]), more), room)
         };
         let two = || match bits[..] {
-            [one, two, ..] => gain(account.processors, Schedule::Greedy, one | two),
+            [one, two, ..] => gain(run.kept_to, Schedule::Greedy, one | two),
             _ => 0.0,
         };
         let (each, without_two) =

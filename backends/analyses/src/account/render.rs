@@ -317,6 +317,7 @@ impl Row {
         if let Some(code) = known(self.code.as_ref()) {
             let meanwhile = match self.part {
                 _ if self.wait.is_some() => ", meanwhile".to_owned(),
+                _ if self.cause == Loss::Bound => ", bound".to_owned(),
                 Some(part) if part < 0.5 => format!(", {} of it", share(part)),
                 _ => ", most of it".to_owned(),
             };

@@ -19,7 +19,7 @@ use super::site::{Arrival, Site, arrival};
 use super::sums::{Sums, add_all, largest};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
-use super::{Account, Loss, Report, Row, Shard, sort};
+use super::{Account, Loss, Report, Row, Shard, binding, sort};
 use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, end_of};
 use crate::view::units::whole;
@@ -106,8 +106,16 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         let library = libraries.place.filter(|_| libraries.ns > scheduling / 2.0);
         losses.push(Lost::new(row_of_making(graph, &weights, library, &makers)?, scheduling));
     }
+    if run.kept_to < account.processors {
+        let bound = f64::from(account.processors - run.kept_to) * run.ns;
+        let code = binding(info);
+        losses.push(Lost::new(Row { code, ..Row::of(Loss::Bound) }, bound));
+    }
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(&account, &keys, &mut losses);
+    for lost in losses.iter_mut().filter(|lost| lost.row.cause == Loss::Bound) {
+        lost.row.mended = predicted.greedy.iter().map(|speedup| speedup * run.unbound).collect();
+    }
     if small {
         let threads: FxHashSet<ExecutorId> = run.strands.executors.iter().copied().collect();
         let crowded = threads.len() > account.processors as usize;
@@ -240,7 +248,7 @@ impl Pieces {
 }
 
 /// When the first context begins, ns.
-fn begin_of(graph: &Graph) -> u64 {
+pub(super) fn begin_of(graph: &Graph) -> u64 {
     let contexts = graph.contexts().filter(|context| context.task_count > 0);
     contexts.map(|context| context.first_ns).min().unwrap_or(0)
 }

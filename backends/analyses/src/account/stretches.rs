@@ -32,6 +32,11 @@ const CLASSES: usize = 16;
 const SLOWER: f64 = 4.0;
 const FASTEST_NS: f64 = 1.0 / 256.0;
 
+/// A processor on which threads ran for a smaller part of their time than this is no evidence.
+const SELDOM: f64 = 0.01;
+/// The processor of a position is not known.
+const UNKNOWN: u32 = 0xffff;
+
 /// The stretches of a run.
 #[derive(Debug, Default)]
 pub(super) struct Stretches {
@@ -387,6 +392,23 @@ impl Stretches {
         self.executors.iter().filter(|own| !own.is_empty()).count() as u64
     }
 
+    /// Number of processors on which executors were most of the time that they ran, if there are so
+    /// many positions that say it.
+    pub(super) fn processors(&self, least: u32) -> Option<u32> {
+        let mut on: Sums<u32> = FxHashMap::default();
+        let mut seen = 0;
+        for own in &self.executors {
+            for [before, one] in self.moments[own.clone()].array_windows() {
+                let ran = one.ran_ns.saturating_sub(before.ran_ns);
+                seen += u32::from(ran > 0);
+                *on.entry(one.processor).or_default() += ran as f64;
+            }
+        }
+        let all: f64 = on.values().sum();
+        let known = seen >= least && !on.contains_key(&UNKNOWN);
+        known.then(|| index(on.values().filter(|ran| **ran > all * SELDOM).count()))
+    }
+
     /// How long an executor ran between two times as far as the kernel says it, ns: between two
     /// moments as much at each time.
     pub(super) fn ran_between(&self, executor: ExecutorId, (from_ns, to_ns): (u64, u64)) -> f64 {
@@ -471,6 +493,25 @@ mod tests {
         assert_eq!([known(125, 200), known(130, 200)], [0.5, 0.0], "after the last moment");
         let other = ExecutorId::new(1);
         assert_eq!(stretches.most_within(other, (100, 130), (1.0, 30)), 30);
+    }
+
+    #[test]
+    fn threads_keep_to_the_processors_on_which_they_ran_most_of_the_time() {
+        let on = |processors: [u32; 64]| {
+            let moments = (0..).zip(processors).map(|(at, processor)| Progress {
+                at_ns: at,
+                ran_ns: at,
+                processor,
+                ..Progress::default()
+            });
+            let moments: Vec<Progress> = moments.collect();
+            let executors = std::iter::once(0..moments.len()).collect();
+            Stretches { executors, moments, ..Stretches::default() }.processors(32)
+        };
+        assert_eq!(on([3; 64]), Some(1));
+        assert_eq!(on(std::array::from_fn(|at| u32::from(at > 50))), Some(2));
+        assert_eq!(on([UNKNOWN; 64]), None);
+        assert_eq!(Stretches::default().processors(1), None);
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub const STATES: &[State] = &[
     state("copying", ["#5aa9a0", "#4b8f88"], "memory is copied"),
     state("starting", ["#8793a6", "#6c7687"], "threads begin, or go on after a wait"),
     state("spinning", ["#e2571e", "#f58a5c"], "threads spin on processors that others need"),
+    state("bound", ["#5b6f8f", "#93a9c9"], "no thread ever ran on these processors"),
     estimate(
         "locking",
         ["#a33ea1", "#d27ad0"],
