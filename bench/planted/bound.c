@@ -1,4 +1,5 @@
 // Each thread binds itself to a processor, and most of them to the same one.
+#define _GNU_SOURCE
 #include <sched.h>
 #include "common.h"
 static uint64_t $sums[MOST_THREADS][8];
