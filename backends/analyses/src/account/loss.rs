@@ -172,7 +172,7 @@ impl Loss {
                 "Start no more threads than there are processors, or wait asleep: with a condition, a barrier of the library, an atomic wait."
             }
             Self::Bound => {
-                "Let threads run on all processors: look for what binds them (sched_setaffinity, OMP_PROC_BIND, KMP_AFFINITY, taskset)."
+                "Let threads run on all processors: bind each to one of its own, or none."
             }
         }
     }

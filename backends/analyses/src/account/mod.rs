@@ -94,10 +94,8 @@ const LOOKED_UP: u64 = 1 << 23;
 const SPINNING_COSTS: f64 = 1.1;
 /// Threads keep to some processors if the run on these takes so many times as long as on all.
 const BOUND: f64 = 1.1;
-/// Functions that bind threads to processors. Without one, so many positions have to say which
-/// processors threads ran on.
+/// Functions that bind threads to processors.
 const BINDS: [&str; 3] = ["pthread_setaffinity_np", "sched_setaffinity", "hwloc_set_"];
-const SEEN: u32 = 32;
 /// A loss brings as much as another one if it gains this part of it, and is some of the time if it
 /// has this share.
 const AS_MUCH: f64 = 0.75;
@@ -513,8 +511,8 @@ impl Run {
 /// all. These are all processors unless the run would be much faster on them: threads that take
 /// turns may stay on one.
 fn kept_to(graph: &Graph, strands: &Strands, stretches: &Stretches, processors: u32) -> (u32, f64) {
-    let binds = binding(graph.info()).is_some();
-    let used = stretches.processors(if binds { 1 } else { SEEN });
+    // Other programs, or the recording itself, may keep threads from a processor, too.
+    let used = binding(graph.info()).and_then(|_| stretches.processors());
     let used = used.unwrap_or(processors).clamp(1, processors);
     if used == processors {
         return (processors, 1.0);

@@ -392,20 +392,18 @@ impl Stretches {
         self.executors.iter().filter(|own| !own.is_empty()).count() as u64
     }
 
-    /// Number of processors on which executors were most of the time that they ran, if there are so
-    /// many positions that say it.
-    pub(super) fn processors(&self, least: u32) -> Option<u32> {
+    /// Number of processors on which executors were most of the time that they ran. `None` if that
+    /// is not known.
+    pub(super) fn processors(&self) -> Option<u32> {
         let mut on: Sums<u32> = FxHashMap::default();
-        let mut seen = 0;
         for own in &self.executors {
             for [before, one] in self.moments[own.clone()].array_windows() {
                 let ran = one.ran_ns.saturating_sub(before.ran_ns);
-                seen += u32::from(ran > 0);
                 *on.entry(one.processor).or_default() += ran as f64;
             }
         }
         let all: f64 = on.values().sum();
-        let known = seen >= least && !on.contains_key(&UNKNOWN);
+        let known = all > 0.0 && !on.contains_key(&UNKNOWN);
         known.then(|| index(on.values().filter(|ran| **ran > all * SELDOM).count()))
     }
 
@@ -506,12 +504,12 @@ mod tests {
             });
             let moments: Vec<Progress> = moments.collect();
             let executors = std::iter::once(0..moments.len()).collect();
-            Stretches { executors, moments, ..Stretches::default() }.processors(32)
+            Stretches { executors, moments, ..Stretches::default() }.processors()
         };
         assert_eq!(on([3; 64]), Some(1));
         assert_eq!(on(std::array::from_fn(|at| u32::from(at > 50))), Some(2));
         assert_eq!(on([UNKNOWN; 64]), None);
-        assert_eq!(Stretches::default().processors(1), None);
+        assert_eq!(Stretches::default().processors(), None);
     }
 
     #[test]
