@@ -12,7 +12,6 @@ mod measure;
 mod prof;
 mod shadow;
 pub mod source;
-mod stack;
 
 pub use measure::{Measure, Sum};
 pub use shadow::{Kind, Shadow, Site};

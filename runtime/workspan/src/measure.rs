@@ -90,15 +90,9 @@ pub struct Above {
 impl Above {
     /// Number of different values.
     pub(crate) const KINDS: usize = 4;
-
-    /// A number below [`Above::KINDS`].
-    pub(crate) fn index(self) -> usize {
-        usize::from(self.site) + 2 * usize::from(self.caller)
-    }
 }
 
-/// Invocations that have returned, all with the same above them. They are logged for their call
-/// site until the log is added up.
+/// Invocations of a call site that have returned, all with the same above them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// Sum of their work.
@@ -111,6 +105,8 @@ pub struct Invocation {
     pub local_span: u64,
     /// Number of invocations.
     pub count: u64,
+    /// Their call site.
+    pub site: u32,
     /// What was above them.
     pub above: Above,
 }
@@ -118,11 +114,18 @@ pub struct Invocation {
 impl Invocation {
     /// One invocation that made no invocations: work is all that it has.
     #[inline(always)]
-    pub(crate) fn leaf(work: u64, above: Above) -> Self {
-        Self { work, local_work: work, span: work, local_span: work, count: 1, above }
+    pub(crate) fn leaf(site: u32, work: u64, above: Above) -> Self {
+        Self { work, local_work: work, span: work, local_span: work, count: 1, site, above }
     }
 
-    /// Adds others with the same above them.
+    /// A number that tells those which can be added up.
+    #[inline(always)]
+    pub(crate) fn key(&self) -> usize {
+        let above = usize::from(self.above.site) + 2 * usize::from(self.above.caller);
+        self.site as usize * Above::KINDS + above
+    }
+
+    /// Adds others of the same call site, with the same above them.
     #[inline(always)]
     pub(crate) fn add(&mut self, other: Self) {
         self.work = self.work.saturating_add(other.work);

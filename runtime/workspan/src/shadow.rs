@@ -2,9 +2,10 @@
 //! for a serial execution of a fork-join program.
 //!
 //! The profile of every frame's work variable ends in that of the outermost frame, so there is one
-//! table for it instead of a profile in each frame. Local spans, which are the frame's own parts of
-//! the paths, are kept beside the spans. An invocation without a spawn uses only one span variable,
-//! its continuation, and no sync moves it.
+//! table for it instead of a profile in each frame. The profiles of the span variables lie in one
+//! list (`prof`). Local spans, which are the frame's own parts of the paths, are kept beside the
+//! spans. An invocation without a spawn uses only one span variable, its continuation, and no sync
+//! moves it.
 
 mod frame;
 
@@ -12,8 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use self::frame::Frame;
 use crate::measure::{Above, Invocation, Measure, Sum};
-use crate::prof::Pool;
-use crate::stack::Stack;
+use crate::prof::Log;
 
 /// How an invocation runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,9 +61,10 @@ struct SiteState {
 /// stack.
 #[derive(Debug)]
 pub struct Shadow<T = ()> {
-    pool: Pool,
+    log: Log,
     /// The stack; its bottom is the frame that the outermost invocation returns to.
-    stack: Stack<Frame<T>>,
+    stack: Vec<Frame<T>>,
+    deepest: usize,
     now: u64,
     sites: Vec<SiteState>,
     /// For each calling function: whether an invocation is on the stack.
@@ -73,8 +74,9 @@ pub struct Shadow<T = ()> {
 impl<T: Default> Default for Shadow<T> {
     fn default() -> Self {
         Self {
-            pool: Pool::default(),
-            stack: Stack::default(),
+            log: Log::default(),
+            stack: vec![Frame::default()],
+            deepest: 0,
             now: 0,
             sites: Vec::new(),
             callers: Vec::new(),
@@ -93,26 +95,31 @@ impl<T: Copy + Default> Shadow<T> {
     /// Number of invocations on the stack.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.stack.depth()
+        self.above().len()
+    }
+
+    /// The invocations on the stack, the outermost first.
+    fn above(&self) -> &[Frame<T>] {
+        self.stack.get(1..).unwrap_or_default()
     }
 
     /// The largest number of invocations that were on the stack.
     #[must_use]
     pub fn deepest(&self) -> usize {
-        self.stack.deepest()
+        self.deepest
     }
 
     /// Number of list elements allocated for profiles, the O(DS) of Theorem 5.
     #[must_use]
     pub fn elements(&self) -> usize {
-        self.pool.elements()
+        self.log.room()
     }
 
     /// The caller's value for the innermost invocation; outside of all invocations, the default.
     #[inline(always)]
     #[must_use]
     pub fn top(&self) -> T {
-        self.stack.top().tag
+        self.stack.last().map(|frame| frame.tag).unwrap_or_default()
     }
 
     /// F calls or spawns G (lines 1-4).
@@ -131,12 +138,13 @@ impl<T: Copy + Default> Shadow<T> {
         else {
             return false;
         };
-        let Some(frame) = self.stack.push() else {
+        if self.stack.len() == self.stack.capacity() {
             return false;
-        };
+        }
         let above = Above { site: state.on_stack, caller: *caller };
         (state.on_stack, *caller) = (true, true);
-        frame.begin(now, site, tag, above);
+        self.deepest = self.deepest.max(self.stack.len());
+        self.stack.push(Frame::new(now, site, tag, above, self.log.end()));
         true
     }
 
@@ -147,10 +155,11 @@ impl<T: Copy + Default> Shadow<T> {
     pub fn prepare(&mut self, site: Site) {
         grow(&mut self.sites, site.id);
         grow(&mut self.callers, site.caller);
-        self.pool.discover(site.id);
-        self.stack.make_room(Frame::default());
-        if self.stack.depth() == 0 {
-            self.stack.top_mut().forget(&mut self.pool);
+        self.log.discover(site.id);
+        self.stack.reserve(1);
+        if self.depth() == 0 {
+            self.stack[0] = Frame::default();
+            self.log.drop_from(0);
         }
     }
 
@@ -169,8 +178,8 @@ impl<T: Copy + Default> Shadow<T> {
     /// F syncs (lines 14-19).
     #[inline]
     pub fn sync(&mut self) {
-        if self.stack.depth() > 0 {
-            self.stack.top_mut().sync(self.now, &mut self.pool);
+        if let [_, .., f] = self.stack.as_mut_slice() {
+            f.sync(self.now, &mut self.log);
         }
     }
 
@@ -179,23 +188,24 @@ impl<T: Copy + Default> Shadow<T> {
     /// and returns false.
     #[inline(always)]
     pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
-        let f = self.stack.top_mut();
-        let pool = &mut self.pool;
-        let (Some(state), Some(&caller)) =
-            (self.sites.get_mut(site.id as usize), self.callers.get(site.caller as usize))
-        else {
+        let (Some(state), Some(&caller), Some(f)) = (
+            self.sites.get_mut(site.id as usize),
+            self.callers.get(site.caller as usize),
+            self.stack.last_mut(),
+        ) else {
             return false;
         };
+        let log = &mut self.log;
         let above = Above { site: state.on_stack, caller };
-        let one = Invocation::leaf(amount, above);
+        let one = Invocation::leaf(site.id, amount, above);
         f.own_since += amount;
         match site.kind {
-            Kind::Call => pool.update(&mut f.continuation, site.id, one),
+            Kind::Call => log.add(f.continuation, one),
             Kind::Spawn => {
                 f.path_since += amount;
-                if f.spawned(now, amount, pool) {
-                    pool.update(&mut f.longest_prof, site.id, one);
-                }
+                let from = log.end();
+                log.add(from, one);
+                f.spawned(now, amount, from, log);
             }
         }
         state.on_work += one;
@@ -211,12 +221,21 @@ impl<T: Copy + Default> Shadow<T> {
     /// The same, where G returns at `now`, and synced at `synced` if it spawned.
     #[inline(always)]
     pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Sum> {
-        let (g, f) = self.stack.pop()?;
-        let pool = &mut self.pool;
-        let (span, local_span, mut path) = g.end(synced, now, pool);
+        let [.., f, g] = self.stack.as_mut_slice() else {
+            return None;
+        };
+        let log = &mut self.log;
+        let (span, local_span) = g.end(synced, now, log);
         let (site, work, above) = (g.site, now - g.since, g.above);
-        let one =
-            Invocation { work, local_work: now - g.own_since, span, local_span, count: 1, above };
+        let one = Invocation {
+            work,
+            local_work: now - g.own_since,
+            span,
+            local_span,
+            count: 1,
+            site: site.id,
+            above,
+        };
         if let Some(state) = self.sites.get_mut(site.id as usize) {
             state.on_work += one;
             state.on_stack = above.site;
@@ -230,19 +249,15 @@ impl<T: Copy + Default> Shadow<T> {
         match site.kind {
             Kind::Call => {
                 f.path_since += work - span;
-                pool.update(&mut path, site.id, one);
-                pool.union(&mut f.continuation, &mut path);
+                log.add(f.continuation, one);
             }
             Kind::Spawn => {
                 f.path_since += work;
-                if f.spawned(now, span, pool) {
-                    pool.update(&mut path, site.id, one);
-                    f.longest_prof = path;
-                } else {
-                    pool.init(&mut path);
-                }
+                log.add(g.prefix, one);
+                f.spawned(now, span, g.prefix, log);
             }
         }
+        self.stack.pop();
         Some(Sum::one(work, span))
     }
 
@@ -256,31 +271,25 @@ impl<T: Copy + Default> Shadow<T> {
     /// outermost invocation has returned, otherwise that of the path up to now. The parts of one
     /// call site add up.
     pub fn on_span(&self, mut each: impl FnMut(u32, Measure)) {
-        if self.depth() == 0 {
-            // The profile that the outermost invocation left at the bottom.
-            let bottom = self.stack.top();
-            self.pool.print(&bottom.continuation, &mut each);
-            self.pool.print(&bottom.longest_prof, &mut each);
-            return;
+        let stack = self.above();
+        if stack.is_empty() {
+            return self.log.print(0..self.log.end(), each);
         }
-        for (at, frame) in self.stack.above().iter().enumerate() {
-            self.pool.print(&frame.before, &mut each);
-            let continues = frame.plain || frame.path_length(self.until(at)) > frame.longest;
-            let last = if continues { &frame.continuation } else { &frame.longest_prof };
-            self.pool.print(last, &mut each);
+        let (mut end, mut until) = (self.log.end(), self.now);
+        for frame in stack.iter().rev() {
+            self.log.print(frame.prefix..frame.child, &mut each);
+            // The work of those above does not count as its own yet.
+            let continues = frame.plain || frame.path_length(until) > frame.longest;
+            let child = frame.child..frame.continuation;
+            self.log.print(if continues { frame.continuation..end } else { child }, &mut each);
+            (end, until) = (frame.prefix, frame.since);
         }
-    }
-
-    /// When the invocation at this depth made the invocation above it, or now if there is none: the
-    /// work of those above does not count as its own yet.
-    fn until(&self, at: usize) -> u64 {
-        self.stack.above().get(at + 1).map_or(self.now, |next| next.since)
     }
 
     /// Work and span up to now, as if every running invocation returned now.
     #[must_use]
     pub fn so_far(&self) -> Sum {
-        let stack = self.stack.above();
+        let stack = self.above();
         let (mut span, mut until) = (0, self.now);
         for frame in stack.iter().rev() {
             span = frame.longest.max(frame.path_length(until) + span);

@@ -136,3 +136,135 @@ fn the_middle_of_a_run_shows_the_path_so_far() {
     shadow.advance(1);
     assert_eq!(shadow.leave(), Some(Sum::one(18, 14)));
 }
+
+/// A path of Figure 3: its length, the part that is the frame's own, and what lies on it.
+#[derive(Default)]
+struct Path {
+    length: u64,
+    own: u64,
+    profile: BTreeMap<u32, Measure>,
+}
+
+impl Path {
+    /// Goes on along another path.
+    fn append(&mut self, other: Self) {
+        self.length += other.length;
+        self.own += other.own;
+        for (site, measure) in other.profile {
+            *self.profile.entry(site).or_default() += measure;
+        }
+    }
+}
+
+/// What an invocation does.
+enum Step {
+    Runs(u64),
+    Syncs,
+    Makes(Site, Vec<Step>),
+}
+
+/// Steps of a random program. No invocation takes no time: whether such a one is on a path would be
+/// a matter of taste.
+fn random(rng: &mut fastrand::Rng, sites: u32, fuel: &mut u32) -> Vec<Step> {
+    let mut steps = vec![Step::Runs(1)];
+    while *fuel > 0 && rng.u32(..12) > 0 {
+        *fuel -= 1;
+        let id = rng.u32(..sites);
+        let kind = if rng.bool() { Kind::Spawn } else { Kind::Call };
+        steps.push(match rng.u32(..4) {
+            0 => Step::Runs(rng.u64(1..20)),
+            1 => Step::Syncs,
+            _ => Step::Makes(site(id, id / 4, kind), random(rng, sites, fuel)),
+        });
+    }
+    steps
+}
+
+fn shadowed(shadow: &mut Shadow, at: Site, steps: &[Step]) -> Option<Sum> {
+    shadow.enter(at, ());
+    for step in steps {
+        match step {
+            Step::Runs(time) => shadow.advance(*time),
+            Step::Syncs => shadow.sync(),
+            Step::Makes(at, steps) => drop(shadowed(shadow, *at, steps)),
+        }
+    }
+    shadow.leave()
+}
+
+/// Work and span of an invocation with the variables of Figure 3 as the paper has them.
+fn naive(above: &mut Vec<Site>, at: Site, steps: &[Step]) -> (Sum, Path) {
+    let (mut work, mut local_work) = (0, 0);
+    let [mut prefix, mut longest_child, mut continuation] = [(); 3].map(|()| Path::default());
+    above.push(at);
+    for step in steps.iter().chain([&Step::Syncs]) {
+        match step {
+            Step::Runs(time) => {
+                local_work += time;
+                continuation.length += time;
+                continuation.own += time;
+            }
+            Step::Syncs => {
+                let last = std::mem::take(&mut continuation);
+                let child = std::mem::take(&mut longest_child);
+                prefix.append(if last.length > child.length { last } else { child });
+            }
+            Step::Makes(made, steps) => {
+                let (sum, path) = naive(above, *made, steps);
+                work += sum.work;
+                if made.kind == Kind::Call {
+                    continuation.append(path);
+                } else if continuation.length + path.length > longest_child.length {
+                    prefix.append(std::mem::take(&mut continuation));
+                    longest_child = path;
+                }
+            }
+        }
+    }
+    above.pop();
+    let sum = Sum::one(work + local_work, prefix.length);
+    let top = |is_above: bool| if is_above { Sum::default() } else { sum };
+    let measure = Measure {
+        top_call_site: top(above.iter().any(|above| above.id == at.id)),
+        top_caller: top(above.iter().any(|above| above.caller == at.caller)),
+        local: Sum::one(local_work, std::mem::take(&mut prefix.own)),
+    };
+    *prefix.profile.entry(at.id).or_default() += measure;
+    (sum, prefix)
+}
+
+#[test]
+fn random_programs_have_the_paths_of_the_papers_variables() {
+    for seed in 0..200 {
+        let sites = if seed % 2 == 0 { 4 } else { 40 };
+        let (mut rng, mut fuel) = (fastrand::Rng::with_seed(seed), 1000);
+        let mut steps = Vec::new();
+        while fuel > 0 {
+            steps.extend(random(&mut rng, sites, &mut fuel));
+        }
+        let (mut shadow, first) = (Shadow::default(), site(0, 0, Kind::Call));
+        let totals = shadowed(&mut shadow, first, &steps);
+        let (sum, path) = naive(&mut Vec::new(), first, &steps);
+        assert_eq!(totals, Some(sum), "seed {seed}");
+        assert_eq!(on_span(&shadow), path.profile, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_loop_of_calls_takes_no_memory_for_each() {
+    let mut shadow = Shadow::default();
+    shadow.enter(site(0, MAIN, Kind::Call), ());
+    for round in 0..10_000 {
+        for id in 1..4 {
+            let kind = if round % 2 == 0 { Kind::Call } else { Kind::Spawn };
+            shadow.enter(site(id, MAIN, kind), ());
+            shadow.advance(u64::from(id));
+            shadow.leave();
+        }
+        if round % 10 == 9 {
+            shadow.sync();
+        }
+    }
+    assert!(shadow.elements() <= 256, "{}", shadow.elements());
+    assert_eq!(shadow.on_work(3).local, Sum { count: 10_000, work: 30_000, span: 30_000 });
+}

@@ -2,13 +2,13 @@
 
 use super::Site;
 use crate::measure::Above;
-use crate::prof::{Pool, Prof};
+use crate::prof::Log;
 
 /// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a
 /// strand ends: what must not be counted moves that moment. Prefix and continuation are one path,
 /// from the frame's begin to now, and the path of the longest child includes the prefix before it.
 /// So no spawn has to move anything from one variable to the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame<T> {
     pub(super) tag: T,
     pub(super) site: Site,
@@ -27,20 +27,30 @@ pub(super) struct Frame<T> {
     /// sync it is the prefix alone), and the frame's own part of that path.
     pub(super) longest: u64,
     pub(super) longest_own: u64,
-    /// The profiles of the prefix, of the continuation, and of the longest child.
-    pub(super) before: Prof,
-    pub(super) continuation: Prof,
-    pub(super) longest_prof: Prof,
+    /// Where the profiles of the prefix, of the longest child and of the continuation begin in the
+    /// list. Each ends where the next one begins.
+    pub(super) prefix: usize,
+    pub(super) child: usize,
+    pub(super) continuation: usize,
 }
 
-impl<T> Frame<T> {
-    /// Begins an invocation at `now` (lines 1-4). The profiles are empty, as those of a frame that
-    /// was left always are.
+impl<T: Default> Frame<T> {
+    /// An invocation that begins at `now` (lines 1-4), whose profiles begin at `end`.
     #[inline(always)]
-    pub(super) fn begin(&mut self, now: u64, site: Site, tag: T, above: Above) {
-        (self.tag, self.site, self.above, self.plain) = (tag, site, above, true);
-        (self.since, self.own_since, self.path_since) = (now, now, now);
-        (self.own_lost, self.longest, self.longest_own) = (0, 0, 0);
+    pub(super) fn new(now: u64, site: Site, tag: T, above: Above, end: usize) -> Self {
+        Self {
+            tag,
+            site,
+            above,
+            plain: true,
+            since: now,
+            own_since: now,
+            path_since: now,
+            prefix: end,
+            child: end,
+            continuation: end,
+            ..Self::default()
+        }
     }
 
     /// The length of prefix and continuation at `now`.
@@ -49,80 +59,64 @@ impl<T> Frame<T> {
         now - self.path_since
     }
 
-    /// A spawned child with this span returned at `now`. Returns whether it makes the longest path
-    /// (lines 8-13); the caller then sets the profile of the longest child.
-    #[inline(always)]
-    pub(super) fn spawned(&mut self, now: u64, span: u64, pool: &mut Pool) -> bool {
-        self.plain = false;
-        let path = self.path_length(now) + span;
-        let is_longest = path > self.longest;
-        if is_longest {
-            self.goes_on(now, path, pool);
-        }
-        is_longest
-    }
-
-    /// The longest path, now of this length, goes through the continuation, which becomes a part of
-    /// the prefix.
-    #[inline(always)]
-    fn goes_on(&mut self, now: u64, length: u64, pool: &mut Pool) {
-        (self.longest, self.longest_own) = (length, self.own(now));
-        pool.union(&mut self.before, &mut self.continuation);
-        pool.init(&mut self.longest_prof);
-    }
-
     /// The frame's own part of prefix and continuation.
     #[inline(always)]
     pub(super) fn own(&self, now: u64) -> u64 {
         now - self.own_since - self.own_lost
     }
 
+    /// A spawned child with this span returned at `now`; its profile begins at `from` (lines 8-13).
+    #[inline(always)]
+    pub(super) fn spawned(&mut self, now: u64, span: u64, from: usize, log: &mut Log) {
+        self.plain = false;
+        let path = self.path_length(now) + span;
+        if path <= self.longest {
+            return log.drop_from(from);
+        }
+        self.goes_on(now, path, from, log);
+    }
+
+    /// The longest path, now of this length, goes through the continuation, which becomes a part of
+    /// the prefix and ends at `from`. What comes after it is the longest child.
+    #[inline(always)]
+    fn goes_on(&mut self, now: u64, length: u64, from: usize, log: &mut Log) {
+        (self.longest, self.longest_own) = (length, self.own(now));
+        self.child = from - log.cut(self.child..self.continuation);
+        self.child -= log.settle(self.prefix..self.child);
+        self.continuation = log.end();
+    }
+
     /// Lines 14-19: the longer one becomes the path.
-    pub(super) fn sync(&mut self, now: u64, pool: &mut Pool) {
+    pub(super) fn sync(&mut self, now: u64, log: &mut Log) {
         if self.plain {
             return;
         }
         let path = self.path_length(now);
-        if path > self.longest {
-            return self.goes_on(now, path, pool);
+        if path <= self.longest {
+            self.path_since = now - self.longest;
+            self.own_lost = now - self.own_since - self.longest_own;
+            log.drop_from(self.continuation);
+            self.child = self.continuation;
         }
-        self.path_since = now - self.longest;
-        self.own_lost = now - self.own_since - self.longest_own;
-        pool.union(&mut self.before, &mut self.longest_prof);
-        pool.init(&mut self.continuation);
+        self.goes_on(now, path.max(self.longest), log.end(), log);
     }
 
     /// The frame returns at `now`, and synced at `synced` if it spawned (lines 5 and 8, after lines
-    /// 14-19, which Cilk executes at the end of every function). Returns its span, its own part of
-    /// the span, and the profile of both, and leaves no profile in the frame.
+    /// 14-19, which Cilk executes at the end of every function). Returns its span and its own part
+    /// of the span; the profile of both is all that the list has of the frame.
     #[inline(always)]
-    pub(super) fn end(&mut self, synced: u64, now: u64, pool: &mut Pool) -> (u64, u64, Prof) {
+    pub(super) fn end(&mut self, synced: u64, now: u64, log: &mut Log) -> (u64, u64) {
         let (span, own) = (self.path_length(now), self.own(now));
         if self.plain {
-            return (span, own, self.continuation.take());
+            return (span, own);
         }
         // What follows the sync is a continuation without children.
         let after = now - synced;
-        let (continuation, longest) = (&mut self.continuation, &mut self.longest_prof);
-        let (span, own, last, other) = if span - after > self.longest {
-            (span, own, continuation, longest)
-        } else {
-            (self.longest + after, self.longest_own + after, longest, continuation)
-        };
-        pool.init(other);
-        let mut path = last.take();
-        pool.union(&mut path, &mut self.before);
-        (span, own, path)
-    }
-
-    /// Resets the frame.
-    pub(super) fn forget(&mut self, pool: &mut Pool)
-    where
-        T: Default,
-    {
-        for prof in [&mut self.before, &mut self.continuation, &mut self.longest_prof] {
-            pool.init(prof);
+        if span - after > self.longest {
+            log.cut(self.child..self.continuation);
+            return (span, own);
         }
-        *self = Self::default();
+        log.drop_from(self.continuation);
+        (self.longest + after, self.longest_own + after)
     }
 }
