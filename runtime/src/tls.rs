@@ -5,7 +5,7 @@ use contech_runtime_core::TlsBlock;
 
 thread_block! {
     /// The block itself, for instrumented code and the stubs.
-    static __contech_tls: TlsBlock = TlsBlock::new();
+    static __contech_tls: TlsBlock;
     /// Returns the calling thread's block.
     pub(crate) fn block();
 }

@@ -171,7 +171,7 @@ impl Recorder {
         if recorder.is_recording() {
             recorder.begin(output, start.parent, start.effective);
         }
-        recorder.register(&TlsBlock::new(), start.modules);
+        recorder.register(&TlsBlock::default(), start.modules);
         recorder
     }
 

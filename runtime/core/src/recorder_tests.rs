@@ -346,7 +346,7 @@ fn announced_threads_get_their_contexts_in_order_of_creation() {
     std::thread::scope(|s| {
         for child in &children {
             s.spawn(|| {
-                let tls = TlsBlock::new();
+                let tls = TlsBlock::default();
                 recorder.adopt(&tls, child);
                 for i in 0..20_000 {
                     block(recorder, &tls, i % 5);

@@ -25,8 +25,9 @@ pub const LIBRARY: u32 = 3;
 /// A bit of `allocating` that no count of nesting reaches.
 const PARKED: u32 = 1 << 31;
 
-/// The type of `__contech_tls`. Its fields are atomics because the thread that finishes the trace
-/// reads those of other threads. The owner accesses them as plain words.
+/// The type of `__contech_tls`. That of a thread that has not recorded anything is all zero. Its
+/// fields are atomics because the thread that finishes the trace reads those of other threads. The
+/// owner accesses them as plain words.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct TlsBlock {
@@ -82,14 +83,6 @@ pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
 pub const OWN_STACK: usize = std::mem::offset_of!(TlsBlock, own_stack);
 
 impl TlsBlock {
-    /// The block of a thread that has not recorded anything: all zero.
-    #[must_use]
-    #[allow(unsafe_code, reason = "zero is a value")]
-    pub const fn new() -> Self {
-        // SAFETY: it is made of atomics, which may be zero.
-        unsafe { std::mem::zeroed() }
-    }
-
     #[inline]
     fn lane(&self, lane: Lane) -> (&AtomicPtr<u8>, &AtomicPtr<u8>) {
         match lane {

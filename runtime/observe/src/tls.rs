@@ -36,16 +36,6 @@ const _: () = assert!(size_of::<Block>() == BYTES);
 const _: () = assert!(std::mem::offset_of!(Block, caller) == CALLER);
 
 impl Block {
-    const fn new() -> Self {
-        Self {
-            lane: AtomicPtr::new(std::ptr::null_mut()),
-            caller: AtomicUsize::new(0),
-            left: [const { AtomicU32::new(0) }; TIMED],
-            gaps: [const { AtomicU8::new(0) }; TIMED],
-            random: AtomicU32::new(0),
-        }
-    }
-
     /// The number of calls of a function that this call stands for, if it is one that is timed.
     #[inline(always)]
     pub(crate) fn is_timed(&self, function: usize) -> Option<u64> {
@@ -82,7 +72,7 @@ impl Block {
 
 thread_block! {
     /// The block itself, whose symbol the stubs use.
-    static __contech_observe_tls: Block = Block::new();
+    static __contech_observe_tls: Block;
     /// The calling thread's block.
     pub(crate) fn block();
 }

@@ -26,13 +26,14 @@ const _: () = assert!(READ_AFTER / EACH < UNTIL_DUE as i64);
 
 thread_block! {
     /// Of each thread, for instrumented code.
-    static contech_ws_state: State = State::new();
+    static contech_ws_state: State;
     /// The calling thread's state.
     pub(crate) fn state();
 }
 
 /// The events of the owner.
-static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
+// SAFETY: an event is made of integers.
+static EVENTS_OF_OWNER: [Event; EVENTS] = unsafe { std::mem::zeroed() };
 
 /// How far the log was read: the first event that is not read yet, the end of the log at the last
 /// reading, and what was left then.

@@ -60,7 +60,7 @@ pub const CILK_SYNC: &str = "contech_cilk_sync";
 /// the sake of signal handlers. Every access is a plain one of the thread's own, except that
 /// another thread may ask for the profile through [`State::least`].
 #[repr(C, align(64))]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct State {
     /// Decreases by one for every operation reported, and by [`EVENT_OPERATIONS`] for every event.
     pub left: AtomicI64,
@@ -84,7 +84,7 @@ pub const FEW: usize = 8;
 
 /// An entry of the log.
 #[repr(C)]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Event {
     /// Kind, [`SPAWN`] and function. It is written last: zero means that the event is not whole.
     pub what: AtomicU64,
@@ -100,37 +100,6 @@ pub struct Event {
     /// With `DONE`: one if the invocation entered. If the invocation has also synced without an
     /// event, the number of its own operations at the sync, plus two.
     pub synced: AtomicU64,
-}
-
-impl State {
-    /// The state of a thread that has executed nothing.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            left: AtomicI64::new(0),
-            least: AtomicI64::new(0),
-            next: AtomicUsize::new(0),
-            foreign: AtomicU64::new(0),
-            spawn: AtomicU64::new(0),
-            unused: [0; 3],
-            few: [const { Event::new() }; FEW],
-        }
-    }
-}
-
-impl Event {
-    /// An event that is not whole.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            what: AtomicU64::new(0),
-            slot: AtomicUsize::new(0),
-            from: AtomicUsize::new(0),
-            left: AtomicI64::new(0),
-            own: AtomicU64::new(0),
-            synced: AtomicU64::new(0),
-        }
-    }
 }
 
 /// The variable of a function.

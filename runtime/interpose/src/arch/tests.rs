@@ -151,8 +151,7 @@ struct Block {
 
 thread_block! {
     /// The block of the tests' threads.
-    // SAFETY: zero is a value of every field.
-    static contech_interpose_test_block: Block = unsafe { std::mem::zeroed() };
+    static contech_interpose_test_block: Block;
     /// The calling thread's.
     fn block();
 }

@@ -2,19 +2,20 @@
 
 /// Defines a thread-local block and the function that returns the calling thread's block. The block
 /// is a symbol for the linker, which stable Rust cannot declare as thread-local, so its section
-/// makes it thread-local. Its initial value must be all zero.
+/// makes it thread-local. It begins as zero, which must be a value of its type.
 #[macro_export]
 macro_rules! thread_block {
     (
         $(#[$about:meta])*
-        static $symbol:ident: $ty:ty = $zero:expr;
+        static $symbol:ident: $ty:ty;
         $(#[$what:meta])*
         $vis:vis fn $block:ident();
     ) => {
         $(#[$about])*
         #[unsafe(no_mangle)]
         #[unsafe(link_section = ".tbss")]
-        static $symbol: $ty = $zero;
+        // SAFETY: zero is a value of the type.
+        static $symbol: $ty = unsafe { ::std::mem::zeroed() };
 
         $(#[$what])*
         #[inline(always)]
@@ -31,8 +32,8 @@ macro_rules! thread_block {
                     options(pure, readonly, nostack)
                 );
             }
-            // SAFETY: the symbol above has that type, and its initial value of all zeros is valid;
-            // it lives as long as the thread, and no reference to it is used later.
+            // SAFETY: the symbol above has that type. It lives as long as the thread, and no
+            // reference to it is used later.
             unsafe { &*address }
         }
     };
