@@ -1,5 +1,6 @@
 //! The parts of a trace file around the streams: header, chunk headers, run information and totals.
 
+use bincode::config::{self, Configuration, Fixint, LittleEndian};
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
@@ -40,32 +41,41 @@ pub struct FileHeader {
     pub clock_hz: u64,
 }
 
-fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
-    out[at..at + bytes.len()].copy_from_slice(bytes);
+/// Bytes of a header before its checksum.
+const SUMMED: usize = 56;
+/// A header's fields lie one after the other, little endian.
+const FIELDS: Configuration<LittleEndian, Fixint> = config::standard().with_fixed_int_encoding();
+
+/// A header of these fields, with their checksum.
+fn sealed(fields: impl Encode) -> [u8; SUMMED + 8] {
+    let mut b = [0; SUMMED + 8];
+    // The fields fill the room, and nothing else could fail.
+    let _ = bincode::encode_into_slice(fields, &mut b[..SUMMED], FIELDS);
+    let sum = checksum(&b[..SUMMED]);
+    b[SUMMED..].copy_from_slice(&sum.to_le_bytes());
+    b
 }
 
-fn get_u32(b: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
+/// The fields of a header, and its checksum. `T` is made of numbers, which can be anything.
+fn opened<T: Decode<()>>(b: &[u8], what: &'static str, offset: u64) -> Result<T> {
+    let (need, have) = (SUMMED as u64 + 8, b.len() as u64);
+    let decoded = bincode::decode_from_slice(b, FIELDS);
+    decoded.map(|(fields, _)| fields).map_err(|_| Error::Truncated { what, offset, need, have })
 }
 
-fn get_u64(b: &[u8], at: usize) -> u64 {
-    u64::from(get_u32(b, at)) | u64::from(get_u32(b, at + 4)) << 32
+/// Compares the checksum that a header states.
+fn check(b: &[u8], expected: u64, what: &'static str, offset: u64) -> Result<()> {
+    match checksum(&b[..SUMMED]) {
+        got if got == expected => Ok(()),
+        got => Err(Error::Checksum { what, offset, got, expected }),
+    }
 }
 
 impl FileHeader {
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        let mut b = [0; HEADER_BYTES];
-        put(&mut b, 0, &MAGIC);
-        put(&mut b, 8, &VERSION.to_le_bytes());
-        put(&mut b, 12, &ORDER.to_le_bytes());
-        put(&mut b, 16, &self.pid.to_le_bytes());
-        put(&mut b, 24, &self.start_ticks.to_le_bytes());
-        put(&mut b, 32, &self.start_unix_ns.to_le_bytes());
-        put(&mut b, 40, &self.clock_hz.to_le_bytes());
-        let sum = checksum(&b[..56]);
-        put(&mut b, 56, &sum.to_le_bytes());
-        b
+        let Self { pid, start_ticks, start_unix_ns, clock_hz } = *self;
+        sealed((MAGIC, VERSION, ORDER, pid, 0u32, start_ticks, start_unix_ns, clock_hz, 0u64))
     }
 
     /// Decodes and checks the header.
@@ -74,38 +84,24 @@ impl FileHeader {
     /// The header is empty, foreign (with a hint), of another version, of the other byte order, cut
     /// or damaged.
     pub fn decode(b: &[u8]) -> Result<Self> {
+        type Fields = ([u8; 8], u32, u32, u32, u32, u64, u64, u64, u64, u64);
+        const WHAT: &str = "file header";
         if b.is_empty() {
             return Err(Error::Empty);
         }
         if !MAGIC.starts_with(&b[..b.len().min(8)]) {
             return Err(Error::Foreign { hint: hint(b) });
         }
-        if b.len() < HEADER_BYTES {
-            return Err(Error::Truncated {
-                what: "file header",
-                offset: 0,
-                need: HEADER_BYTES as u64,
-                have: b.len() as u64,
-            });
-        }
-        let order = get_u32(b, 12);
+        let (_, version, order, pid, _, start_ticks, start_unix_ns, clock_hz, _, sum) =
+            opened::<Fields>(b, WHAT, 0)?;
         if order == ORDER.swap_bytes() {
             return Err(Error::ByteOrder);
         }
-        let version = get_u32(b, 8);
         if version != VERSION {
             return Err(Error::Version { got: version, expected: VERSION });
         }
-        let (got, expected) = (checksum(&b[..56]), get_u64(b, 56));
-        if got != expected {
-            return Err(Error::Checksum { what: "file header", offset: 0, got, expected });
-        }
-        Ok(FileHeader {
-            pid: get_u32(b, 16),
-            start_ticks: get_u64(b, 24),
-            start_unix_ns: get_u64(b, 32),
-            clock_hz: get_u64(b, 40),
-        })
+        check(b, sum, WHAT, 0)?;
+        Ok(FileHeader { pid, start_ticks, start_unix_ns, clock_hz })
     }
 }
 
@@ -179,23 +175,14 @@ pub struct ChunkHeader {
 impl ChunkHeader {
     #[must_use]
     pub fn encode(&self) -> [u8; CHUNK_HEADER_BYTES] {
-        let mut b = [0; CHUNK_HEADER_BYTES];
-        put(&mut b, 0, &CHUNK_MAGIC);
-        b[4] = self.kind as u8;
-        b[5] = self.codec;
-        b[6] = self.level;
-        put(&mut b, 8, &self.context.to_le_bytes());
         let waited = u32::try_from(self.waited / WAITED_UNIT).unwrap_or(u32::MAX);
-        put(&mut b, 12, &waited.to_le_bytes());
-        put(&mut b, 16, &self.seq.to_le_bytes());
-        put(&mut b, 24, &self.raw_len.to_le_bytes());
-        put(&mut b, 28, &self.stored_len.to_le_bytes());
-        put(&mut b, 32, &self.first.to_le_bytes());
-        put(&mut b, 40, &self.last.to_le_bytes());
-        put(&mut b, 48, &self.payload_sum.to_le_bytes());
-        let sum = checksum(&b[..56]);
-        put(&mut b, 56, &sum.to_le_bytes());
-        b
+        sealed((
+            CHUNK_MAGIC,
+            [self.kind as u8, self.codec, self.level, 0],
+            (self.context, waited, self.seq),
+            (self.raw_len, self.stored_len),
+            (self.first, self.last, self.payload_sum),
+        ))
     }
 
     /// Decodes and checks a header at the start of `b`; `offset` is its place, for messages.
@@ -204,44 +191,39 @@ impl ChunkHeader {
     /// The header is cut or damaged, has an unknown kind or codec, or claims a length over
     /// [`MAX_CHUNK`].
     pub fn decode(b: &[u8], offset: u64) -> Result<Self> {
-        if b.len() < CHUNK_HEADER_BYTES {
-            return Err(Error::Truncated {
-                what: "chunk header",
-                offset,
-                need: CHUNK_HEADER_BYTES as u64,
-                have: b.len() as u64,
-            });
+        type Fields = ([u8; 4], [u8; 4], (u32, u32, u64), (u32, u32), (u64, u64, u64), u64);
+        const WHAT: &str = "chunk header";
+        let (magic, [kind, codec, level, _], (context, waited, seq), lengths, times, sum) =
+            opened::<Fields>(b, WHAT, offset)?;
+        let invalid = |detail: String| Error::Invalid { what: WHAT, offset, detail };
+        if magic != CHUNK_MAGIC {
+            return Err(invalid(format!("starts with {magic:02x?}, expected CTCK")));
         }
-        let invalid = |detail: String| Error::Invalid { what: "chunk header", offset, detail };
-        if b[..4] != CHUNK_MAGIC {
-            return Err(invalid(format!("starts with {:02x?}, expected CTCK", &b[..4])));
+        check(b, sum, WHAT, offset)?;
+        let unknown = || invalid(format!("unknown kind {kind}"));
+        let kind = ChunkKind::from_u8(kind).ok_or_else(unknown)?;
+        if codec > CODEC_PACKED {
+            return Err(invalid(format!("unknown codec {codec}")));
         }
-        let (got, expected) = (checksum(&b[..56]), get_u64(b, 56));
-        if got != expected {
-            return Err(Error::Checksum { what: "chunk header", offset, got, expected });
+        let (raw_len, stored_len) = lengths;
+        let longest = raw_len.max(stored_len);
+        if longest as usize > MAX_CHUNK {
+            return Err(invalid(format!("claims {longest} bytes")));
         }
-        let kind =
-            ChunkKind::from_u8(b[4]).ok_or_else(|| invalid(format!("unknown kind {}", b[4])))?;
-        if b[5] > CODEC_PACKED {
-            return Err(invalid(format!("unknown codec {}", b[5])));
-        }
-        let header = ChunkHeader {
+        let (waited, (first, last, payload_sum)) = (u64::from(waited) * WAITED_UNIT, times);
+        Ok(ChunkHeader {
             kind,
-            codec: b[5],
-            level: b[6],
-            context: get_u32(b, 8),
-            waited: u64::from(get_u32(b, 12)) * WAITED_UNIT,
-            seq: get_u64(b, 16),
-            raw_len: get_u32(b, 24),
-            stored_len: get_u32(b, 28),
-            first: get_u64(b, 32),
-            last: get_u64(b, 40),
-            payload_sum: get_u64(b, 48),
-        };
-        if header.raw_len as usize > MAX_CHUNK || header.stored_len as usize > MAX_CHUNK {
-            return Err(invalid(format!("claims {} bytes", header.raw_len.max(header.stored_len))));
-        }
-        Ok(header)
+            codec,
+            level,
+            context,
+            waited,
+            seq,
+            raw_len,
+            stored_len,
+            first,
+            last,
+            payload_sum,
+        })
     }
 }
 
@@ -330,7 +312,7 @@ pub struct RankInfo {
 /// payload of this size can fill.
 fn decode<T: Decode<()>>(b: &[u8]) -> std::result::Result<T, DecodeError> {
     fn within<T: Decode<()>, const LIMIT: usize>(b: &[u8]) -> std::result::Result<T, DecodeError> {
-        let config = bincode::config::standard().with_limit::<LIMIT>();
+        let config = config::standard().with_limit::<LIMIT>();
         bincode::decode_from_slice(b, config).map(|(v, _)| v)
     }
     match b.len() >> 20 {
@@ -347,7 +329,7 @@ macro_rules! small_metadata {
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
                 // For these types, encoding into a growing vector cannot fail.
-                bincode::encode_to_vec(self, bincode::config::standard()).unwrap_or_default()
+                bincode::encode_to_vec(self, config::standard()).unwrap_or_default()
             }
 
             /// Decodes the payload.

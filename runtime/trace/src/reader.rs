@@ -142,27 +142,24 @@ impl<R: Read> ChunkReader<R> {
         self.consume(1);
         loop {
             self.fill(1 << 20)?;
-            let found = self
-                .ahead
-                .windows(CHUNK_MAGIC.len())
-                .position(|w| w == CHUNK_MAGIC)
-                .unwrap_or(self.ahead.len().saturating_sub(CHUNK_MAGIC.len() - 1));
             let at_end = self.ahead.len() < 1 << 20;
-            self.consume(found);
-            if self.ahead.len() < CHUNK_HEADER_BYTES {
-                self.fill(CHUNK_HEADER_BYTES)?;
-            }
-            if ChunkHeader::decode(&self.ahead, 0).is_ok() {
-                return Ok(Next::Skipped { from, to: self.offset, error });
-            }
-            if self.ahead.starts_with(&CHUNK_MAGIC) {
-                self.consume(1);
-            } else if at_end {
-                self.consume(self.ahead.len());
-            }
-            if self.ahead.is_empty() {
-                return Ok(Next::Skipped { from, to: self.offset, error });
+            match self.ahead.windows(CHUNK_MAGIC.len()).position(|w| w == CHUNK_MAGIC) {
+                Some(found) => {
+                    self.consume(found);
+                    self.fill(CHUNK_HEADER_BYTES)?;
+                    if ChunkHeader::decode(&self.ahead, 0).is_ok() {
+                        break;
+                    }
+                    self.consume(1);
+                }
+                // The next bytes may complete a beginning.
+                None if !at_end => self.consume(self.ahead.len() + 1 - CHUNK_MAGIC.len()),
+                None => {
+                    self.consume(self.ahead.len());
+                    break;
+                }
             }
         }
+        Ok(Next::Skipped { from, to: self.offset, error })
     }
 }

@@ -2,6 +2,7 @@
 //! pass writes it into the object file, the runtime copies it into the trace, and the middle layer
 //! reads it.
 
+pub use contech_program::CallSite as Call;
 use contech_program::wire::{put_bytes, put_varint};
 use contech_program::{MemOp, OpKind};
 
@@ -51,17 +52,6 @@ pub struct Inlined {
     pub within: u32,
 }
 
-/// The boundary call that ends a block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Linkage name of the callee; empty for an indirect call.
-    pub callee: String,
-    /// Line of the call.
-    pub line: u32,
-    /// The inlined function that the line is in, as in [`Block::inlined`].
-    pub inlined: u32,
-}
-
 /// A block: a basic block or a piece of one between boundary calls. Its index is its id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
@@ -76,7 +66,7 @@ pub struct Block {
     pub flags: u8,
     /// Number of the program's IR instructions in the block (before instrumentation).
     pub ir_ops: u32,
-    /// The boundary call that ends the block, if one does.
+    /// The boundary call that ends the block, if one does, with the linkage name of the callee.
     pub call: Option<Call>,
     /// Memory operations in program order.
     pub ops: Vec<MemOp>,

@@ -1,8 +1,6 @@
 //! Turns a context's chunks into records. Records are found backwards, from their ends, and given
 //! out forwards.
 
-use contech_program::path::Walk;
-
 use self::known::Follower;
 use self::resume::{Resume, Suspended};
 use crate::Error;
@@ -31,14 +29,6 @@ pub struct Decoder {
     suspended: Vec<Suspended>,
     pub(super) records: Vec<Located>,
     pub(super) counts: Vec<u64>,
-    pub(super) operands: Vec<u64>,
-    pub(super) scratch: Scratch,
-}
-
-/// Memory that serves to expand one segment after the other.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    pub(super) walk: Walk,
     pub(super) operands: Vec<u64>,
 }
 
@@ -97,7 +87,6 @@ impl Decoder {
         std::mem::swap(&mut self.records, &mut other.records);
         std::mem::swap(&mut self.counts, &mut other.counts);
         std::mem::swap(&mut self.operands, &mut other.operands);
-        std::mem::swap(&mut self.scratch, &mut other.scratch);
     }
 }
 

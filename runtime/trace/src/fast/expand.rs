@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 
 use contech_program::path::{
-    CompiledFunction, CompiledLoop, Entered, NO_BLOCK, Recorded, State, Visit,
+    CompiledFunction, CompiledLoop, Entered, NO_BLOCK, Recorded, State, Visit, Walk,
 };
 
-use super::decode::{Decoder, Scratch};
+use super::decode::Decoder;
 use super::segments::{MOST_EXECUTIONS, Records, Segment};
 use crate::Result;
 use crate::event::Event;
@@ -30,19 +30,17 @@ impl Decoder {
     /// given to `sink` only as far as it is whole *and* after the last unreadable id, as the parse
     /// runs backwards.
     pub fn chunk(&mut self, payload: &[u8], program: &Program, sink: &mut impl Sink) -> Result<()> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let mut expander = Expander { program, sink, scratch: &mut scratch };
-        let decoded = self.segments(payload, program, &mut expander);
-        self.scratch = scratch;
-        decoded
+        let (walk, operands) = (Walk::default(), Vec::new());
+        self.segments(payload, program, &mut Expander { program, sink, walk, operands })
     }
 }
 
 /// Gives a [`Sink`] the blocks of segments.
-pub(super) struct Expander<'a, S> {
-    pub(super) program: &'a Program,
-    pub(super) sink: &'a mut S,
-    pub(super) scratch: &'a mut Scratch,
+struct Expander<'a, S> {
+    program: &'a Program,
+    sink: &'a mut S,
+    walk: Walk,
+    operands: Vec<u64>,
 }
 
 impl<S: Sink> Records for Expander<'_, S> {
@@ -64,11 +62,11 @@ impl<S: Sink> Records for Expander<'_, S> {
         } else if !state.fits(f) {
             return false;
         }
-        let Scratch { walk, operands } = &mut *self.scratch;
-        walk.restart();
+        self.walk.restart();
         let recorded = Recorded::new(segment.bytes, segment.counts);
-        let mut each = Each { f, recorded, left: MOST_EXECUTIONS, operands, sink: self.sink };
-        walk.go(f, path, state, &mut each).is_continue()
+        let (operands, sink) = (&mut self.operands, &mut *self.sink);
+        let mut each = Each { f, recorded, left: MOST_EXECUTIONS, operands, sink };
+        self.walk.go(f, path, state, &mut each).is_continue()
     }
 }
 

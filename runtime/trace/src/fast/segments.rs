@@ -1,7 +1,7 @@
 //! Gives a chunk's records out unexpanded: as segments with the bytes of their leaves, not as the
 //! blocks they stand for.
 
-use std::mem::{replace, take};
+use std::mem::take;
 use std::ops::Range;
 
 use super::decode::{Decoder, Known, Located, next, start};
@@ -128,33 +128,27 @@ impl Decoder {
         let from = offset.checked_sub(bytes as usize);
         let turn = &payload[from.ok_or_else(|| bad("of more than there is"))?..offset];
         let rest = (take(&mut self.records), take(&mut self.counts));
-        let parsed = self.parse(turn, program);
-        let (records, counts) =
-            (replace(&mut self.records, rest.0), replace(&mut self.counts, rest.1));
-        parsed?;
-        if records.iter().any(|r| r.id == raw::Again::ID) {
-            return Err(bad("of a repetition"));
-        }
-        if records.is_empty() {
-            return Err(bad("of nothing"));
-        }
-        let all: u64 = records.iter().map(|found| u64::from(found.times)).sum();
-        if count.saturating_mul(all) > MOST_EXECUTIONS {
-            return Err(bad("too many times"));
-        }
-        let rest = (take(&mut self.records), take(&mut self.counts));
-        let mut outcome = Ok(());
-        for _ in 0..count {
-            if self.expected.is_some() {
-                outcome = Err(bad("within a function"));
+        let outcome = self.parse(turn, program).and_then(|()| {
+            let (records, counts) = (take(&mut self.records), take(&mut self.counts));
+            if records.iter().any(|r| r.id == raw::Again::ID) {
+                return Err(bad("of a repetition"));
             }
-            if outcome.is_err() {
-                break;
+            if records.is_empty() {
+                return Err(bad("of nothing"));
             }
-            self.records.extend_from_slice(&records);
-            self.counts.extend_from_slice(&counts);
-            outcome = self.give_out(turn, program, sink);
-        }
+            let all: u64 = records.iter().map(|found| u64::from(found.times)).sum();
+            if count.saturating_mul(all) > MOST_EXECUTIONS {
+                return Err(bad("too many times"));
+            }
+            (0..count).try_for_each(|_| {
+                if self.expected.is_some() {
+                    return Err(bad("within a function"));
+                }
+                self.records.extend_from_slice(&records);
+                self.counts.extend_from_slice(&counts);
+                self.give_out(turn, program, sink)
+            })
+        });
         (self.records, self.counts) = rest;
         outcome
     }
