@@ -9,49 +9,36 @@ use contech_observation::State;
 
 use crate::{clock, phase, tls};
 
+exports!(@ __contech_idle_begin [] begin::<IDLE>);
+exports!(@ __contech_idle_end [] end::<IDLE>);
+exports!(@ __contech_scheduling_begin [] begin::<SCHEDULING>);
+exports!(@ __contech_scheduling_end [] end::<SCHEDULING>);
 exports! {
-    __contech_idle_begin = idle_begin;
-    __contech_idle_end = idle_end;
-    __contech_scheduling_begin = scheduling_begin;
-    __contech_scheduling_end = scheduling_end;
     __contech_phase_begin = phase_begin;
     __contech_phase_end = phase_end;
     __contech_region_begin = region_begin;
     __contech_region_end = region_end;
 }
 
+const IDLE: usize = State::Idle as usize;
+const SCHEDULING: usize = State::Scheduling as usize;
+
 /// Begins and ends nest, and only the outermost ones count.
-fn begin(state: State) {
+extern "C" fn begin<const STATE: usize>() {
     let Some(lane) = tls::lane() else { return };
     if lane.is_running() {
-        lane.switch(state, clock::now());
+        lane.switch(State::ALL[STATE], clock::now());
     }
     lane.said.store(lane.said.load(Relaxed) + 1, Relaxed);
 }
 
-fn end(state: State) {
+extern "C" fn end<const STATE: usize>() {
     let Some(lane) = tls::lane() else { return };
     let said = lane.said.load(Relaxed);
     lane.said.store(said.saturating_sub(1), Relaxed);
-    if said == 1 && lane.state() == state as usize {
+    if said == 1 && lane.state() == STATE {
         lane.switch(State::Running, clock::now());
     }
-}
-
-extern "C" fn idle_begin() {
-    begin(State::Idle);
-}
-
-extern "C" fn idle_end() {
-    end(State::Idle);
-}
-
-extern "C" fn scheduling_begin() {
-    begin(State::Scheduling);
-}
-
-extern "C" fn scheduling_end() {
-    end(State::Scheduling);
 }
 
 static NESTED: AtomicU32 = AtomicU32::new(0);

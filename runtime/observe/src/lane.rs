@@ -92,10 +92,6 @@ pub(crate) struct OpenMp {
     /// When the wait of the topmost frame began, if none of it has been counted yet; 0 if there is
     /// no such wait. Many waits for tasks have nothing to wait for.
     pub(crate) pending: AtomicU64,
-    /// Number of waits that had nothing to wait for since such waits were last counted, and the
-    /// ticks that they took.
-    pub(crate) asks: AtomicU64,
-    pub(crate) asking: AtomicU64,
     /// 1 + the depth at which a call that is being timed began; 0 if no call is being timed.
     pub(crate) timed: AtomicU32,
     /// When the current task within that call began, and the ticks of the tasks within the call so
@@ -118,7 +114,7 @@ impl OpenMp {
 
     /// Clears everything, because another thread uses the lane.
     fn forget(&self) {
-        for word in [&self.region, &self.pending, &self.asks, &self.asking] {
+        for word in [&self.region, &self.pending] {
             word.store(0, Relaxed);
         }
         for word in [&self.depth, &self.beyond, &self.timed] {
@@ -139,12 +135,17 @@ fn copy<'a>(
 }
 
 impl Lane {
-    /// A lane outside of the table, never used.
+    /// Lanes that were never used. The kernel adds their pages as threads use them.
+    pub(crate) fn map(count: usize) -> Option<&'static [Self]> {
+        let lanes = memory::map(count * size_of::<Self>())?;
+        // SAFETY: the mapping has room for the lanes and is never unmapped; a zero lane is valid,
+        // and all fields are atomics.
+        Some(unsafe { std::slice::from_raw_parts(lanes.cast(), count) })
+    }
+
+    /// A lane outside of the table.
     pub(crate) fn new() -> Option<&'static Self> {
-        let lane = memory::map(size_of::<Self>())?;
-        // SAFETY: the mapping has room for the lane and is never unmapped; a zero lane is valid, and
-        // all fields are atomics.
-        Some(unsafe { &*lane.cast::<Self>() })
+        Self::map(1)?.first()
     }
 
     /// Prepares the lane for a thread that begins.

@@ -1,18 +1,17 @@
-//! The table of lanes. It is mapped once; the kernel adds its pages as threads use them.
+//! The table of lanes.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+    AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
     Ordering::Release,
 };
-
-use contech_interpose::memory;
 
 use crate::lane::Lane;
 
 /// The largest number of threads that live at the same time.
 pub(crate) const LANES: usize = 1024;
 
-static TABLE: AtomicPtr<Lane> = AtomicPtr::new(std::ptr::null_mut());
+static TABLE: OnceLock<&[Lane]> = OnceLock::new();
 /// Number of lanes that were ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// Number of threads that found no free lane.
@@ -20,33 +19,17 @@ static TURNED_AWAY: AtomicU64 = AtomicU64::new(0);
 
 /// Maps the table; whether there was enough memory.
 pub(crate) fn start() -> bool {
-    let table = memory::map(LANES * size_of::<Lane>());
-    if let Some(table) = table {
-        TABLE.store(table.cast(), Release);
-    }
-    table.is_some()
+    Lane::map(LANES).is_some_and(|table| TABLE.set(table).is_ok())
 }
 
 /// Lanes that have been used.
 pub(crate) fn all() -> &'static [Lane] {
-    let table = TABLE.load(Acquire);
-    if table.is_null() {
-        return &[];
-    }
-    // SAFETY: the mapping has room for `LANES` lanes and is never unmapped; a zero lane is valid,
-    // and all fields are atomics.
-    unsafe { std::slice::from_raw_parts(table, USED.load(Acquire)) }
+    TABLE.get().map_or(&[], |table| &table[..USED.load(Acquire)])
 }
 
 /// The first free lane, for a thread about to begin.
 pub(crate) fn take() -> Option<&'static Lane> {
-    let table = TABLE.load(Acquire);
-    if table.is_null() {
-        return None;
-    }
-    // SAFETY: the same holds as in `all`.
-    let lanes = unsafe { std::slice::from_raw_parts(table, LANES) };
-    for (index, lane) in lanes.iter().enumerate() {
+    for (index, lane) in TABLE.get()?.iter().enumerate() {
         let free = lane.taken.load(Relaxed) == 0;
         if free && lane.taken.compare_exchange(0, 1, AcqRel, Relaxed).is_ok() {
             USED.fetch_max(index + 1, AcqRel);

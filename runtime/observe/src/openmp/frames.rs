@@ -29,8 +29,6 @@ fn state_of(number: u64) -> State {
 
 /// If a wait is shorter than this, in ticks, there was nothing to wait for.
 const FREE: u64 = 1000;
-/// Number of such waits that are counted at once.
-const ASKS: u64 = 32;
 /// If a task begins within these ticks after the thread was free, the task was already there. Then
 /// the time that passed is the time to take the task from the thread's own queue or from another's,
 /// which is work of the runtime.
@@ -78,16 +76,8 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     }
     part.pending.store(0, Relaxed);
     pop(lane, Kind::Wait, || now);
-    // There was nothing to wait for, but to find that out is work of the runtime, which is counted
-    // a few dozen times at once.
-    let count = part.asks.load(Relaxed) + 1;
-    let ticks = part.asking.load(Relaxed) + passed.saturating_sub(READING);
-    let full = count >= ASKS;
-    part.asks.store(if full { 0 } else { count }, Relaxed);
-    part.asking.store(if full { 0 } else { ticks }, Relaxed);
-    if full {
-        lane.reassign(State::Scheduling, ticks, now);
-    }
+    // There was nothing to wait for, but to find that out is work of the runtime.
+    lane.reassign(State::Scheduling, passed.saturating_sub(READING), now);
 }
 
 /// Changes the state if it is another one. The time that was waited belongs to the place of the
@@ -230,17 +220,16 @@ mod tests {
     }
 
     #[test]
-    fn waits_with_nothing_to_wait_for_are_scheduling_when_there_were_some() {
+    fn waits_with_nothing_to_wait_for_are_scheduling() {
         let (lane, zero) = lane();
-        for wait in 0..ASKS {
-            push_join(lane, 7, zero + wait * 10);
-            pop_wait(lane, zero + wait * 10 + READING + 3);
+        for wait in 0..32 {
+            push_join(lane, 7, zero + wait * 100);
+            pop_wait(lane, zero + wait * 100 + READING + 3);
         }
         let now = lane.since();
-        let [running, scheduling, join] = ticks(lane, now);
-        assert!(scheduling <= 3 * ASKS && join == 0, "{scheduling} {join}");
-        assert_eq!(running + scheduling, now - zero);
+        assert_eq!(ticks(lane, now), [now - zero - 3 * 32, 3 * 32, 0]);
         // The thread cannot have scheduled for longer than it ran.
-        assert!(scheduling == 3 * ASKS || running == 0, "{running}");
+        lane.reassign(State::Scheduling, now, now);
+        assert_eq!(ticks(lane, now), [0, now - zero, 0]);
     }
 }
