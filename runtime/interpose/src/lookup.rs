@@ -140,6 +140,11 @@ pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
 }
 
 /// The next definition of a symbol after this library's, if there is one.
+#[must_use]
+pub fn next(symbol: &str) -> Option<*mut c_void> {
+    search(symbol, None)
+}
+
 fn search(symbol: &str, version: Option<&str>) -> Option<*mut c_void> {
     let name = symbol.as_ptr().cast::<c_char>();
     let in_place = |place: *mut c_void| {
@@ -168,17 +173,19 @@ fn search(symbol: &str, version: Option<&str>) -> Option<*mut c_void> {
 pub struct LateFunction<F> {
     address: AtomicPtr<c_void>,
     name: &'static str,
+    search: fn(&str) -> Option<*mut c_void>,
     function: PhantomData<F>,
 }
 
 impl<F: Copy> LateFunction<F> {
-    /// The function with the name, which ends in a zero byte.
+    /// The function with the name, which ends in a zero byte; `search` finds it.
     ///
     /// # Safety
-    /// `F` is a function pointer, and the type of the functions of that name.
+    /// `F` is a function pointer, and the type of what `search` finds.
     #[must_use]
-    pub const unsafe fn new(name: &'static str) -> Self {
-        Self { address: AtomicPtr::new(std::ptr::null_mut()), name, function: PhantomData }
+    pub const unsafe fn new(name: &'static str, search: fn(&str) -> Option<*mut c_void>) -> Self {
+        let address = AtomicPtr::new(std::ptr::null_mut());
+        Self { address, name, search, function: PhantomData }
     }
 
     /// The function. The program has called it, so there is one; otherwise the result ends the
@@ -201,7 +208,7 @@ impl<F: Copy> LateFunction<F> {
 
     #[cold]
     fn search(&self) -> *mut c_void {
-        let found = search(self.name, None).unwrap_or(std::ptr::null_mut());
+        let found = (self.search)(self.name).unwrap_or(std::ptr::null_mut());
         self.address.store(found, Relaxed);
         found
     }
@@ -215,7 +222,7 @@ macro_rules! found {
         #[doc = concat!("`", stringify!($symbol), "`, where it is first wanted.")]
         $visibility static $name: $crate::lookup::LateFunction<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
             // SAFETY: the function of that name has this type.
-            unsafe { $crate::lookup::LateFunction::new(concat!(stringify!($symbol), "\0")) };
+            unsafe { $crate::lookup::LateFunction::new(concat!(stringify!($symbol), "\0"), $crate::lookup::next) };
     )*};
 }
 

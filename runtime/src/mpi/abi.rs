@@ -39,7 +39,7 @@ impl Constant {
     pub(super) fn word(&self) -> usize {
         match self {
             Constant::Number(n) => *n,
-            Constant::Symbol(name) => find(name).unwrap_or(0),
+            Constant::Symbol(name) => find(name).map_or(0, <*mut _>::addr),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The functions of the MPI library. They are found by name when they are first called.
 
-use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 use contech_interpose::notice;
 use contech_interpose::objects::path_at;
@@ -11,40 +10,19 @@ const OWN: &str = "libcontech_mpi.so";
 /// Names of the libraries, for programs that do not reach them as their own dependences.
 const LIBRARIES: [&CStr; 4] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12", c"libmpi.so"];
 
-/// A function that is looked up only once.
-pub(crate) struct Entry {
-    /// The name, which ends in a zero byte.
-    name: &'static str,
-    address: AtomicUsize,
+/// A function of the library to call (its name ends in a zero byte): if there is none, one that
+/// says what is missing.
+pub(crate) fn function(name: &str) -> Option<*mut c_void> {
+    find(name).or(Some(missing as *mut c_void))
 }
 
-impl Entry {
-    pub(crate) const fn new(name: &'static str) -> Self {
-        Entry { name, address: AtomicUsize::new(0) }
-    }
-
-    /// The function's address. If there is none, the address of a function that says what is
-    /// missing.
-    pub(crate) fn address(&self) -> usize {
-        match self.address.load(Acquire) {
-            0 => {
-                let found = find(self.name).unwrap_or(missing as *const () as usize);
-                self.address.store(found, Release);
-                found
-            }
-            found => found,
-        }
-    }
-}
-
-/// The address of a symbol (whose name ends in a zero byte), in any object except this recorder's
-/// own.
-pub(crate) fn find(name: &str) -> Option<usize> {
+/// A symbol (whose name ends in a zero byte), in any object except this recorder's own.
+pub(crate) fn find(name: &str) -> Option<*mut c_void> {
     let name = name.as_ptr().cast::<c_char>();
     let in_place = |place| {
         // SAFETY: the name is a C string; the place is a handle or a pseudo-handle.
-        let found = unsafe { libc::dlsym(place, name) }.addr();
-        (found != 0 && !is_own(found)).then_some(found)
+        let found = unsafe { libc::dlsym(place, name) };
+        (!found.is_null() && !is_own(found.addr())).then_some(found)
     };
     in_place(libc::RTLD_NEXT).or_else(|| in_place(libc::RTLD_DEFAULT)).or_else(|| {
         LIBRARIES.iter().find_map(|library| {
@@ -79,15 +57,14 @@ pub(crate) fn stored<T: Default>(ask: impl FnOnce(usize) -> c_int) -> T {
 /// low half.
 macro_rules! pmpi {
     ($name:ident($($argument:expr),* $(,)?)) => {{
-        static ENTRY: $crate::mpi::entry::Entry =
-            $crate::mpi::entry::Entry::new(concat!(stringify!($name), "\0"));
         type Function = unsafe extern "C-unwind" fn($($crate::mpi::entry::pmpi!(@word $argument)),*) -> std::ffi::c_int;
-        // SAFETY: the function takes this many words, which are ints and pointers, and returns an
-        // int.
-        let function = unsafe { std::mem::transmute::<usize, Function>(ENTRY.address()) };
+        static REAL: contech_interpose::lookup::LateFunction<Function> =
+            // SAFETY: the function takes this many words, which are ints and pointers, and returns
+            // an int.
+            unsafe { contech_interpose::lookup::LateFunction::new(concat!(stringify!($name), "\0"), $crate::mpi::entry::function) };
         // SAFETY: the arguments are the program's, or pointers to live values of the size the
         // function expects.
-        unsafe { function($($argument),*) }
+        unsafe { (REAL.get())($($argument),*) }
     }};
     (@word $argument:expr) => { usize };
 }

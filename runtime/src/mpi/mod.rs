@@ -34,8 +34,8 @@ use self::abi::Abi;
 use crate::active::{Active, recording_if};
 
 thread_local! {
-    /// 1 while this thread is in a call of MPI: calls that MPI makes itself are not the program's.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Whether this thread is in a call of MPI: calls that MPI makes itself are not the program's.
+    static WITHIN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Exists while the thread is in a call that the program made.
@@ -44,18 +44,13 @@ struct Within;
 impl Within {
     /// `None` in a call that MPI makes itself.
     fn outermost() -> Option<Self> {
-        DEPTH.with(|depth| {
-            (depth.get() == 0).then(|| {
-                depth.set(1);
-                Within
-            })
-        })
+        (!WITHIN.replace(true)).then(|| Within)
     }
 }
 
 impl Drop for Within {
     fn drop(&mut self) {
-        DEPTH.with(|depth| depth.set(0));
+        WITHIN.set(false);
     }
 }
 

@@ -18,25 +18,8 @@ macro_rules! exports {
     (@ $name:ident [] $target:path) => {
         $crate::exports!(# $name "jmp {target}"; target = sym $target);
     };
-    (@ $name:ident [after] $target:path) => { $crate::exports!(% $name "rdi" $target); };
-    (@ $name:ident [after $a:ident] $target:path) => { $crate::exports!(% $name "rsi" $target); };
-    (@ $name:ident [after $a:ident $b:ident] $target:path) => { $crate::exports!(% $name "rdx" $target); };
-    (@ $name:ident [after $a:ident $b:ident $c:ident] $target:path) => { $crate::exports!(% $name "rcx" $target); };
-    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident] $target:path) => {
-        $crate::exports!(% $name "r8" $target);
-    };
-    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident] $target:path) => {
-        $crate::exports!(% $name "r9" $target);
-    };
-    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident] $target:path) => {
-        $crate::exports!(# $name
-            "push qword ptr [rsp]",
-            ".cfi_adjust_cfa_offset 8",
-            "call {target}",
-            "add rsp, 8",
-            ".cfi_adjust_cfa_offset -8",
-            "ret";
-            target = sym $target);
+    (@ $name:ident [after $($argument:ident)*] $target:path) => {
+        $crate::exports!(% $name [$($argument)*] ["rdi" "rsi" "rdx" "rcx" "r8" "r9"] $target);
     };
     (@ $name:ident [caller in $block:ident $offset:expr] $target:path) => {
         $crate::exports!(# $name
@@ -76,8 +59,22 @@ macro_rules! exports {
     (@ $name:ident [elsewhere] $target:ident) => {
         $crate::exports!(# $name concat!("jmp ", stringify!($target), "@PLT"););
     };
-    (% $name:ident $register:literal $target:path) => {
+    // The registers are those of the arguments that are left.
+    (% $name:ident [$argument:ident $($more:ident)*] [$register:literal $($others:literal)*] $target:path) => {
+        $crate::exports!(% $name [$($more)*] [$($others)*] $target);
+    };
+    (% $name:ident [] [$register:literal $($others:literal)*] $target:path) => {
         $crate::exports!(# $name concat!("mov ", $register, ", qword ptr [rsp]"), "jmp {target}"; target = sym $target);
+    };
+    (% $name:ident [] [] $target:path) => {
+        $crate::exports!(# $name
+            "push qword ptr [rsp]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {target}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "ret";
+            target = sym $target);
     };
     (# $name:ident $($line:expr),*; $($operand:tt)*) => {
         #[doc = concat!("Exported as `", stringify!($name), "`.")]
