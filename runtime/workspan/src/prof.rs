@@ -21,19 +21,13 @@ const NONE: usize = usize::MAX;
 const SHORTEST: usize = 64;
 
 /// The list.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Log {
     elements: Vec<Invocation>,
     /// A piece of this length is added up.
     longest: usize,
     /// While a piece is added up, the place of each key's element; otherwise none.
     of_key: Vec<usize>,
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self { elements: Vec::new(), longest: SHORTEST, of_key: Vec::new() }
-    }
 }
 
 impl Log {

@@ -59,29 +59,17 @@ struct SiteState {
 
 /// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the
 /// stack.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shadow<T = ()> {
     log: Log,
-    /// The stack; its bottom is the frame that the outermost invocation returns to.
+    /// The stack; its bottom is the frame that the outermost invocation returns to, once there is
+    /// one.
     stack: Vec<Frame<T>>,
     deepest: usize,
     now: u64,
     sites: Vec<SiteState>,
     /// For each calling function: whether an invocation is on the stack.
     callers: Vec<bool>,
-}
-
-impl<T: Default> Default for Shadow<T> {
-    fn default() -> Self {
-        Self {
-            log: Log::default(),
-            stack: vec![Frame::default()],
-            deepest: 0,
-            now: 0,
-            sites: Vec::new(),
-            callers: Vec::new(),
-        }
-    }
 }
 
 fn grow<T: Clone + Default>(all: &mut Vec<T>, at: u32) {
@@ -156,11 +144,12 @@ impl<T: Copy + Default> Shadow<T> {
         grow(&mut self.sites, site.id);
         grow(&mut self.callers, site.caller);
         self.log.discover(site.id);
-        self.stack.reserve(1);
         if self.depth() == 0 {
-            self.stack[0] = Frame::default();
+            self.stack.clear();
+            self.stack.push(Frame::default());
             self.log.drop_from(0);
         }
+        self.stack.reserve(1);
     }
 
     /// F executes instructions (lines 20-21) until `now`, which never decreases.
