@@ -7,7 +7,7 @@ use workspan::abi::Function;
 use workspan::file::Metric;
 use workspan::{Kind, Shadow, Site};
 
-use crate::clock::{Clock, Cost, Ready};
+use crate::clock::{Clock, Cost};
 use crate::sites::Numbers;
 
 /// The facts of a call site.
@@ -41,7 +41,7 @@ pub(crate) struct Profile {
     pub sites: Numbers,
     functions: Numbers,
     pub facts: Vec<SiteFacts>,
-    clock: Clock,
+    pub clock: Clock,
     stack: Bounds,
     pub metric: Metric,
     pub started: interpose::Clock,
@@ -77,23 +77,6 @@ impl Profile {
         profile
     }
 
-    /// Lets the program's time begin when this library was loaded; since `ready` the profiler spent
-    /// the time.
-    pub(crate) fn since_loaded(&mut self, ready: Ready) {
-        self.clock.since_loaded(ready);
-    }
-
-    /// Readings of the log so far, and the cycles that they took.
-    pub(crate) fn readings(&self) -> (u64, u64) {
-        (self.clock.readings, self.clock.reading)
-    }
-
-    /// Lets the program's time go on.
-    #[inline(always)]
-    pub(crate) fn resume(&mut self) {
-        self.clock.resume();
-    }
-
     /// The invocation at `slot`, or the innermost one, waits for what it spawned.
     pub(crate) fn sync(&mut self, at: Option<usize>, now: u64) {
         let slot = at.map(|at| self.slot(at));
@@ -110,16 +93,6 @@ impl Profile {
     /// Number of invocations that have not returned, without the program itself.
     pub(crate) fn running(&self) -> usize {
         self.shadow.depth() - 1
-    }
-
-    /// Counts everything up to the reading as executed by the innermost invocation.
-    pub(crate) fn advance(&mut self, now: u64) {
-        self.shadow.advance_to(now);
-    }
-
-    #[inline(always)]
-    fn top(&self) -> Invocation {
-        self.shadow.top()
     }
 
     /// The place of a slot on the stack; for a slot elsewhere it is not below the stack's size.
@@ -161,7 +134,7 @@ impl Profile {
             let number = self.functions.of(at.function.code) + 1;
             at.function.number.set(number);
         }
-        self.shadow.prepare(Site { id, caller: self.top().function, kind: at.kind });
+        self.shadow.prepare(Site { id, caller: self.shadow.top().function, kind: at.kind });
         true
     }
 
@@ -183,7 +156,7 @@ impl Profile {
     /// Leaves the invocations that ended by a jump or an exception: their slots are at or below
     /// that of a new invocation, or below that of one that goes on.
     fn leave_jumped(&mut self, slot: usize, new: bool) {
-        while self.top().slot < slot || new && self.top().slot == slot {
+        while self.shadow.top().slot < slot || new && self.shadow.top().slot == slot {
             self.shadow.leave();
             self.jumped += 1;
         }
@@ -218,13 +191,13 @@ impl Profile {
     /// Does what [`Self::leave`] does.
     #[inline(always)]
     pub(crate) fn leave_at_once(&mut self, at: usize, now: u64, after: u64) -> bool {
-        self.slot(at) == self.top().slot && self.shadow.leave_at(now - after, now).is_some()
+        self.slot(at) == self.shadow.top().slot && self.shadow.leave_at(now - after, now).is_some()
     }
 
     /// The call site if it is known, and the slot if it is below that of the innermost invocation.
     #[inline(always)]
     fn arrives_at_once(&self, at: Arrival<'_>) -> Option<(Site, usize)> {
-        let (slot, top) = (self.slot(at.slot), self.top());
+        let (slot, top) = (self.slot(at.slot), self.shadow.top());
         let id = self.sites.at_once(at.from)?;
         let site = Site { id, caller: top.function, kind: at.kind };
         (slot < top.slot).then_some((site, slot))

@@ -90,7 +90,7 @@ impl Within {
 impl Drop for Within {
     #[inline(always)]
     fn drop(&mut self) {
-        self.profile.resume();
+        self.profile.clock.resume();
         compiler_fence(Ordering::SeqCst);
         // The gate opens before `least` changes: until both are done, a handler's events are
         // dropped as a whole.
@@ -162,7 +162,7 @@ fn write_now(when: When) {
         return;
     }
     with_own(|profile, now| {
-        profile.advance(now);
+        profile.shadow.advance_to(now);
         write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
     });
 }
@@ -189,7 +189,8 @@ impl Life for Profiled {
 /// hooks, in a process with one thread, are valid.
 fn readings() -> (u64, u64) {
     // SAFETY: the gate is open to this thread, and no hook is running.
-    unsafe { (*PROFILE.0.get()).as_ref() }.map_or((0, 0), Profile::readings)
+    let profile = unsafe { (*PROFILE.0.get()).as_ref() };
+    profile.map_or((0, 0), |profile| (profile.clock.readings, profile.clock.reading))
 }
 
 /// The state of this thread if it is the owner and no hook is running.
@@ -224,7 +225,7 @@ fn start() {
     };
     log::begin(state());
     let mut profile = Profile::new(metric, cost, stack);
-    profile.since_loaded(ready);
+    profile.clock.since_loaded(ready);
     // SAFETY: no hook touches the profile before GATE is set, which happens below.
     unsafe { *PROFILE.0.get() = Some(profile) };
     for word in [&OWNER, &GATE] {

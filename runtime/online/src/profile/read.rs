@@ -63,7 +63,7 @@ impl Profile {
             return false;
         };
         let slot = self.slot(last.slot.load(Relaxed));
-        begun.what.load(Relaxed) == 0 && slot < self.stack.size && slot >= self.top().slot
+        begun.what.load(Relaxed) == 0 && slot < self.stack.size && slot >= self.shadow.top().slot
     }
 
     /// Takes an event; `None` if it is not whole.
@@ -216,7 +216,7 @@ mod tests {
         let new = log::new(state);
         let (read, now) = profile.read(&new, 3000, false);
         log::read(state, &new, read);
-        profile.advance(now);
+        profile.shadow.advance_to(now);
         event(abi::LEAVE, 3000, 0, 1);
         let new = log::new(state);
         profile.read(&new, 0, true);
