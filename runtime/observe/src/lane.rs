@@ -98,8 +98,6 @@ pub(crate) struct OpenMp {
     /// far.
     pub(crate) nested_from: AtomicU64,
     pub(crate) nested: AtomicU64,
-    /// A running average of the ticks of such a call.
-    pub(crate) usual: AtomicU64,
 }
 
 impl OpenMp {

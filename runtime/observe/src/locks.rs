@@ -20,8 +20,6 @@ use crate::{clock, tls};
 
 /// Ticks to take or release a lock that no other thread uses, including two readings of the clock.
 const FREE: u64 = 120;
-/// A use that takes more ticks was interrupted: its time counts, but does not stand for other uses.
-const UNUSUAL: u64 = 20_000;
 
 /// Uses a lock, and times the use if it is its turn.
 #[inline(always)]
@@ -46,8 +44,7 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
     let now = clock::now_in_order();
     let passed = now.saturating_sub(before);
     if passed > FREE {
-        let own = passed - FREE;
-        let ticks = if own > UNUSUAL { own } else { own * weight };
+        let ticks = tls::stands_for(passed - FREE, weight);
         lane.reassign(State::Lock, ticks, now);
         lane.sites.add(caller, State::Lock, 0, ticks);
     }

@@ -28,10 +28,6 @@ const PARTS: usize = 3;
 /// Ticks measured for an empty call: the cost of reading the clock twice.
 pub(super) const READING: u64 = 40;
 
-/// A call that takes more ticks was interrupted: its time counts, but does not stand for other
-/// calls.
-const UNUSUAL: u64 = 20_000;
-
 #[inline(always)]
 fn sampled<R>(index: usize, call: impl FnOnce() -> R) -> R {
     match tls::block().is_timed(index) {
@@ -66,13 +62,6 @@ fn time<R>(index: usize, weight: u64, call: impl FnOnce() -> R) -> R {
     part.timed.store(outer, Relaxed);
     part.nested.store(nested, Relaxed);
     part.nested_from.store(nested_from, Relaxed);
-    let usual = part.usual.load(Relaxed);
-    let others = if own > UNUSUAL {
-        usual
-    } else {
-        part.usual.store(usual - usual / 8 + own / 8, Relaxed);
-        own
-    };
-    lane.reassign(State::Scheduling, own + others * (weight - 1), now);
+    lane.reassign(State::Scheduling, tls::stands_for(own, weight), now);
     result
 }
