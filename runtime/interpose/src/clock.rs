@@ -27,6 +27,18 @@ pub fn nanoseconds(clock: libc::clockid_t) -> u64 {
     t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
 }
 
+/// A time in another unit.
+#[must_use]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a measured time has fewer than 53 bits of meaning"
+)]
+pub fn scaled(time: u64, factor: f64) -> u64 {
+    (time as f64 * factor) as u64
+}
+
 /// What the kernel says of the calling thread since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ran {

@@ -27,17 +27,12 @@ struct Free {
 
 /// Blocks whose sizes are powers of two, recycled by size. The heap is locked with signals blocked,
 /// so that no handler waits for the code it interrupted.
+#[derive(Debug)]
 pub struct Heap {
     locked: AtomicBool,
     free: UnsafeCell<Free>,
     /// Whether the calling thread has its signals blocked already.
     is_quiet: fn() -> bool,
-}
-
-impl std::fmt::Debug for Heap {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Heap").finish_non_exhaustive()
-    }
 }
 
 // SAFETY: `free` is only used while `locked` is held.

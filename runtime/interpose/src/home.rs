@@ -16,12 +16,6 @@ const PAGE: usize = 4096;
 #[derive(Debug)]
 pub struct Home<T: 'static>(AtomicPtr<AtomicPtr<T>>);
 
-impl<T> Default for Home<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T> Home<T> {
     /// No process has set it.
     #[must_use]

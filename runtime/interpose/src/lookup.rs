@@ -74,12 +74,6 @@ pub struct Table<T> {
 // and is read only once it is ready.
 unsafe impl<T: Sync> Sync for Table<T> {}
 
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T> Table<T> {
     /// A table that is not made yet.
     #[must_use]
@@ -157,14 +151,17 @@ fn search(symbol: &str, version: Option<&str>) -> Option<*mut c_void> {
         versioned.filter(|found| !found.is_null()).or_else(|| Some(any()).filter(|f| !f.is_null()))
     };
     // A library is opened only if needed, because that allocates on the program's heap and so moves
-    // the program's own allocations. SAFETY: the names are C strings; `RTLD_NOLOAD` loads nothing
-    // that is not loaded already.
-    let open =
-        |name: &CStr| unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    in_place(libc::RTLD_NEXT).or_else(|| {
-        let libraries = LIBRARIES.iter().map(|name| open(name));
-        libraries.filter(|library| !library.is_null()).find_map(in_place)
-    })
+    // the program's own allocations.
+    in_place(libc::RTLD_NEXT)
+        .or_else(|| LIBRARIES.iter().find_map(|library| in_place(loaded(library)?)))
+}
+
+/// A handle of a library, if it is loaded.
+#[must_use]
+pub fn loaded(library: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the name is a C string; `RTLD_NOLOAD` loads nothing that is not loaded already.
+    let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    (!handle.is_null()).then_some(handle)
 }
 
 /// A function of a library that the program may not have, or may load later. It is looked up when

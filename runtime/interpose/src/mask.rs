@@ -40,12 +40,6 @@ impl Blocked {
     }
 }
 
-impl Default for Blocked {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Drop for Blocked {
     fn drop(&mut self) {
         set(self.0);
@@ -93,12 +87,6 @@ impl Uncancellable {
         // SAFETY: the pointer is to a live integer; disabling never acts on a cancellation.
         unsafe { pthread_setcancelstate(DISABLE, &raw mut old) };
         Uncancellable(old)
-    }
-}
-
-impl Default for Uncancellable {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

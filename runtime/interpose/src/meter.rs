@@ -19,7 +19,8 @@ const TIMES: u64 = 2;
 /// A shorter interruption in nanoseconds is only the inexactness of the clocks.
 const SHORTEST: u64 = 3_000;
 
-/// A thread's clocks when they were last read; only the thread that owns the meter uses it.
+/// A thread's clocks when they were last read; zero if they never were. Only the thread that owns
+/// the meter uses it.
 #[derive(Debug, Default)]
 pub struct Meter {
     ticks: AtomicU64,
@@ -40,19 +41,6 @@ struct Reading {
 }
 
 impl Meter {
-    /// A meter that has never been read.
-    #[must_use]
-    pub const fn new() -> Self {
-        Meter {
-            ticks: AtomicU64::new(0),
-            wall: AtomicU64::new(0),
-            cpu: AtomicU64::new(0),
-            waits: AtomicU64::new(0),
-            known: AtomicU64::new(0),
-            known_ticks: AtomicU64::new(0),
-        }
-    }
-
     /// Notes a wait, which is no time of other programs.
     pub fn waited(&self, ticks: u64) {
         let add = |sum: &AtomicU64, more| sum.store(sum.load(Relaxed) + more, Relaxed);
@@ -112,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_others_took_is_told_from_waiting_and_from_inexact_clocks() {
-        let meter = Meter::new();
+        let meter = Meter::default();
         assert_eq!(meter.stolen(reading(3_000, 1_000, 10, 5)), 0, "the first");
         let interrupted = reading(3_000_000 + 3_000, 1_001_000, 400_010, 5);
         assert_eq!(meter.stolen(interrupted), 1_800_000);

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_interpose::clock::nanoseconds;
+use contech_interpose::clock::{nanoseconds, scaled};
 use contech_interpose::objects::{about, executable};
 use contech_observation::{Lane, Model, Observation, Phase, Place, Run, State, Times, Wait};
 
@@ -16,14 +16,8 @@ use crate::{clock, lanes, openmp, phase};
 struct Scale(f64);
 
 impl Scale {
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a measured time has fewer than 53 bits of meaning"
-    )]
     fn ns(&self, ticks: u64) -> u64 {
-        (ticks as f64 * self.0) as u64
+        scaled(ticks, self.0)
     }
 
     fn times(&self, ticks: &Times) -> Times {
@@ -158,7 +152,10 @@ fn notes(lost_waits: u64, lost_phases: u64) -> Vec<String> {
             notes.push(format!("{count} {text}"));
         }
     };
-    say(lanes::turned_away(), "threads were not observed: more than 1024 lived at the same time");
+    say(
+        lanes::TURNED_AWAY.load(Relaxed),
+        "threads were not observed: more than 1024 lived at the same time",
+    );
     say(lost_waits, "waits are in no place: a thread waited at more than 256");
     say(lost_phases, "phases are not listed: more than 64 went on at the same time");
     notes

@@ -14,8 +14,8 @@ pub(crate) const LANES: usize = 1024;
 static TABLE: OnceLock<&[Lane]> = OnceLock::new();
 /// Number of lanes that were ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Number of threads that found no free lane.
-static TURNED_AWAY: AtomicU64 = AtomicU64::new(0);
+/// Number of threads that found no free lane, and so were not observed.
+pub(crate) static TURNED_AWAY: AtomicU64 = AtomicU64::new(0);
 
 /// Maps the table; whether there was enough memory.
 pub(crate) fn start() -> bool {
@@ -43,9 +43,4 @@ pub(crate) fn take() -> Option<&'static Lane> {
 /// Frees the lane after its thread has ended.
 pub(crate) fn give_back(lane: &Lane) {
     lane.taken.store(0, Release);
-}
-
-/// Number of threads that were not observed.
-pub(crate) fn turned_away() -> u64 {
-    TURNED_AWAY.load(Relaxed)
 }

@@ -1,6 +1,6 @@
 //! Finds which library an address is in.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use contech_interpose::objects::file_at;
 
@@ -12,13 +12,6 @@ const BETWEEN: [&str; 6] =
 
 fn file_begins_with(address: usize, names: &[&str]) -> bool {
     file_at(address).is_some_and(|file| names.iter().any(|name| file.starts_with(name.as_bytes())))
-}
-
-/// Whether a library is loaded.
-pub(crate) fn is_loaded(name: &CStr) -> bool {
-    // SAFETY: the name is a C string; `RTLD_NOLOAD` loads nothing that is not loaded already.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    !handle.is_null()
 }
 
 /// Whether the address is in an OpenMP library.

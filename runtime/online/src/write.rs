@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use contech_interpose::clock::scaled;
 use contech_interpose::{say, whole};
 use workspan::file::{CallSite, Document, FORMAT, Metric, VERSION};
 use workspan::{Measure, Sum};
@@ -44,7 +45,7 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     for note in &notes {
         say(note);
     }
-    let whole = profile.shadow.so_far().map(|amount| to_ns(amount, ns));
+    let whole = profile.shadow.so_far().map(|amount| scaled(amount, ns));
     let (work, span, parallelism) = (whole.work, whole.span, whole.parallelism());
     say(&format!("work {work}{unit}, span {span}{unit}, parallelism {parallelism:.2}"));
     let document = Document {
@@ -123,7 +124,7 @@ fn sites(profile: &Profile, ns: f64) -> Vec<CallSite> {
             name if name.is_empty() => "(not recorded)".to_owned(),
             name => name,
         };
-        let amount = |cycles| to_ns(cycles, ns);
+        let amount = |cycles| scaled(cycles, ns);
         sites.push(CallSite {
             caller: site.function,
             callee,
@@ -137,14 +138,4 @@ fn sites(profile: &Profile, ns: f64) -> Vec<CallSite> {
     }
     sites.sort_by_key(|site| std::cmp::Reverse((site.on_span.local.span, site.on_work.local.work)));
     sites
-}
-
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a measured time has fewer than 53 bits of meaning"
-)]
-fn to_ns(cycles: u64, ns: f64) -> u64 {
-    (cycles as f64 * ns) as u64
 }

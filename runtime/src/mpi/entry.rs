@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use contech_interpose::lookup::loaded;
 use contech_interpose::notice;
 use contech_interpose::objects::path_at;
 
@@ -24,14 +25,9 @@ pub(crate) fn find(name: &str) -> Option<*mut c_void> {
         let found = unsafe { libc::dlsym(place, name) };
         (!found.is_null() && !is_own(found.addr())).then_some(found)
     };
-    in_place(libc::RTLD_NEXT).or_else(|| in_place(libc::RTLD_DEFAULT)).or_else(|| {
-        LIBRARIES.iter().find_map(|library| {
-            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-            // SAFETY: the name is a C string, and nothing is loaded that is not there already.
-            let place = unsafe { libc::dlopen(library.as_ptr(), flags) };
-            (!place.is_null()).then(|| in_place(place)).flatten()
-        })
-    })
+    in_place(libc::RTLD_NEXT)
+        .or_else(|| in_place(libc::RTLD_DEFAULT))
+        .or_else(|| LIBRARIES.iter().find_map(|library| in_place(loaded(library)?)))
 }
 
 fn is_own(address: usize) -> bool {

@@ -11,9 +11,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use contech_interpose::exports;
+use contech_interpose::lookup::loaded;
 use contech_interpose::ompt::{Lookup, SetCallback, Tool, ask, event};
 
-use crate::{FILE, Observed, clock, places, tls};
+use crate::{FILE, Observed, clock, tls};
 
 /// The OpenMP library's name, as the library gives it.
 static NAME: OnceLock<String> = OnceLock::new();
@@ -56,7 +57,7 @@ pub(crate) fn note() -> Option<String> {
     if LISTENS.load(Relaxed) {
         return None;
     }
-    if places::is_loaded(c"libgomp.so.1") {
+    if loaded(c"libgomp.so.1").is_some() {
         return Some(
             "libgomp is loaded, which tells no tool what it does: waiting in its barriers and for work counts as running, \
              and its parallel regions are not seen; compile with clang-22 -fopenmp, or run the program as it is on \
@@ -64,7 +65,7 @@ pub(crate) fn note() -> Option<String> {
                 .to_owned(),
         );
     }
-    let other = places::is_loaded(c"libomp.so.5") || places::is_loaded(c"libiomp5.so");
+    let other = loaded(c"libomp.so.5").or_else(|| loaded(c"libiomp5.so")).is_some();
     // A libomp that never started has not asked for a tool. It has nothing to tell either, so it
     // needs no note.
     let deaf =
