@@ -17,3 +17,8 @@ pub use error::{Error, Result};
 
 /// Reads untrusted bytes.
 pub(crate) type Reader<'a> = contech_program::wire::Reader<'a, Error>;
+
+/// Appends numbers of variable length.
+fn put<const N: usize>(out: &mut Vec<u8>, numbers: [u64; N]) {
+    numbers.into_iter().for_each(|number| contech_program::wire::put_varint(out, number));
+}

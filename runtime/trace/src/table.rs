@@ -7,7 +7,7 @@ use contech_program::wire::{put_bytes, put_varint};
 use contech_program::{MemOp, OpKind};
 
 use crate::fast::FastFunction;
-use crate::{Error, Reader, Result};
+use crate::{Error, Reader, Result, put};
 
 /// First bytes of an encoded table.
 pub const TABLE_MAGIC: u32 = 0x544d_5443; // "CTMT"
@@ -103,16 +103,12 @@ impl ModuleTable {
         let mut body = Vec::new();
         put_varint(&mut body, self.functions.len() as u64);
         for f in &self.functions {
-            put_varint(&mut body, strings.index(&f.name));
-            put_varint(&mut body, strings.index(&f.file));
-            put_varint(&mut body, u64::from(f.line));
+            put(&mut body, [strings.index(&f.name), strings.index(&f.file), f.line.into()]);
         }
         put_varint(&mut body, self.inlined.len() as u64);
         for call in &self.inlined {
-            put_varint(&mut body, strings.index(&call.name));
-            put_varint(&mut body, strings.index(&call.file));
-            put_varint(&mut body, u64::from(call.line));
-            put_varint(&mut body, u64::from(call.within));
+            put(&mut body, [strings.index(&call.name), strings.index(&call.file)]);
+            put(&mut body, [call.line.into(), call.within.into()]);
         }
         put_varint(&mut body, self.blocks.len() as u64);
         for b in &self.blocks {
@@ -120,8 +116,7 @@ impl ModuleTable {
         }
         put_varint(&mut body, self.unrecorded.len() as u64);
         for (reason, n) in &self.unrecorded {
-            put_varint(&mut body, strings.index(reason));
-            put_varint(&mut body, *n);
+            put(&mut body, [strings.index(reason), *n]);
         }
         put_varint(&mut body, self.fast.len() as u64);
         self.fast.iter().for_each(|f| f.encode(&mut body));
@@ -214,8 +209,7 @@ fn within(number: u32, calls: usize, w: &Reader<'_>) -> Result<u32> {
 }
 
 fn put_block(out: &mut Vec<u8>, b: &Block, strings: &mut Strings) {
-    put_varint(out, u64::from(b.function));
-    put_varint(out, u64::from(b.line));
+    put(out, [b.function.into(), b.line.into()]);
     let bit = |bit, set| if set { bit } else { 0 };
     let bits = bit(HAS_CALL, b.call.is_some()) | bit(HAS_INLINED, b.inlined != 0);
     out.push(b.flags & !(HAS_CALL | HAS_INLINED) | bits);
@@ -224,19 +218,14 @@ fn put_block(out: &mut Vec<u8>, b: &Block, strings: &mut Strings) {
     }
     put_varint(out, u64::from(b.ir_ops));
     if let Some(c) = &b.call {
-        put_varint(out, strings.index(&c.callee));
-        put_varint(out, u64::from(c.line));
-        put_varint(out, u64::from(c.inlined));
+        put(out, [strings.index(&c.callee), c.line.into(), c.inlined.into()]);
     }
     put_varint(out, b.ops.len() as u64);
     for op in &b.ops {
         out.push(op.kind as u8);
         let elsewhere = op.inlined != b.inlined;
         out.push(op.flags & !OP_INLINED | bit(OP_INLINED, elsewhere));
-        put_varint(out, u64::from(op.size));
-        put_varint(out, u64::from(op.lanes));
-        put_varint(out, op.const_len);
-        put_varint(out, u64::from(op.line));
+        put(out, [op.size.into(), op.lanes.into(), op.const_len, op.line.into()]);
         if elsewhere {
             put_varint(out, u64::from(op.inlined));
         }

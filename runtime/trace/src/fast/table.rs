@@ -6,7 +6,7 @@ use contech_program::BlockId;
 use contech_program::path::{PathFunction, PathLoop, PathNode};
 use contech_program::wire::put_varint;
 
-use crate::{Error, Reader, Result};
+use crate::{Error, Reader, Result, put};
 
 /// Where an edge of the segment graph leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,10 +98,7 @@ impl FastFunction {
         }
         put_varint(out, self.starts.len() as u64);
         for s in &self.starts {
-            put_varint(out, u64::from(s.node));
-            put_varint(out, u64::from(s.base));
-            put_varint(out, u64::from(s.paths));
-            put_varint(out, u64::from(s.fresh));
+            put(out, [s.node.into(), s.base.into(), s.paths.into(), s.fresh.into()]);
             put_varint(out, s.resumes.map_or(0, |l| u64::from(l) + 1));
         }
     }
@@ -176,9 +173,7 @@ fn put_edge(out: &mut Vec<u8>, e: &Edge) {
         LoopStep::Next(l) => (2, l),
     };
     out.push(tag | step << 4);
-    put_varint(out, u64::from(index));
-    put_varint(out, u64::from(of));
-    put_varint(out, u64::from(e.increment));
+    put(out, [index.into(), of.into(), e.increment.into()]);
 }
 
 fn take_edge(w: &mut Reader<'_>) -> Result<Edge> {
