@@ -100,7 +100,8 @@ impl Toolchain {
         Ok(to.join("prog"))
     }
 
-    fn build(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
+    /// The same, and nothing is kept.
+    pub(crate) fn build(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
         let fortran = Language::of(&program.source) == Language::Fortran;
         let mut flags = vec![format!("-{level}")];
         if !fortran {

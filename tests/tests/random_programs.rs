@@ -13,7 +13,6 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -119,8 +118,10 @@ fn smaller(seed: u64, whole: &Source, way: &Way, dir: &Path) -> Result<String> {
     let dropped = minimise(whole.statements, |dropped| outcome(dropped) == Some(wanted));
     let left = whole.statements as usize - dropped.len();
     let mut text = format!("{left} of {} statements left", whole.statements);
-    for file in check::write(&generate(seed, &dropped), dir)? {
-        text += &format!("\n// {}\n{}", file.display(), fs::read_to_string(&file)?);
+    let smallest = generate(seed, &dropped);
+    check::write(&smallest, dir)?;
+    for part in smallest.units.iter().chain(&smallest.plugin) {
+        text += &format!("\n// in {}\n{part}", dir.display());
     }
     Ok(text)
 }

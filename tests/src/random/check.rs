@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::Source;
 use super::way::Way;
-use crate::process::{Finished, run, run_for};
-use crate::program::is_cxx;
+use crate::process::{Finished, run_for};
+use crate::program::Program;
 use crate::recording::{backend_json, made};
 use crate::scratch::entries;
-use crate::toolchain::{self, Toolchain};
+use crate::toolchain::Toolchain;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -23,14 +23,8 @@ const RACES: u32 = 4;
 
 /// Flags of every program: they give one result on every level and machine, and save time and
 /// files.
-const FLAGS: [&str; 6] = [
-    "-w",
-    "-fno-crash-diagnostics",
-    "-ffp-contract=off",
-    "-pthread",
-    "-fuse-ld=lld",
-    "-fno-strict-aliasing",
-];
+const FLAGS: [&str; 5] =
+    ["-w", "-fno-crash-diagnostics", "-ffp-contract=off", "-fuse-ld=lld", "-fno-strict-aliasing"];
 
 /// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings.
 /// Returns whether clang itself can compile the program at its level: one that it crashes on
@@ -40,16 +34,31 @@ const FLAGS: [&str; 6] = [
 /// # Errors
 /// When anything differs or fails, with what is known of it.
 pub fn check(source: &Source, kept: Option<&str>, way: &Way, dir: &Path) -> Result<bool> {
-    write(source, dir)?;
-    let build =
-        |tools: &Toolchain, flags: &[&str], name| build(tools, source, kept, flags, dir, name);
-    let native = build(&Toolchain::native(), &["-O0"], "native")?;
-    let level: Vec<&str> = way.level.split_whitespace().collect();
-    let flags = [&["--contech-check"], level.as_slice()].concat();
-    let recorded = match build(&Toolchain::contech(), &flags, "recorded") {
+    let program = write(source, dir)?;
+    let build = |tools: &Toolchain, flags: &str, name: &str| {
+        let to = dir.join(name);
+        if to.exists() {
+            fs::remove_dir_all(&to)?;
+        }
+        fs::create_dir(&to)?;
+        let mut program = program.clone();
+        let (level, flags) = flags.split_once(' ').unwrap_or((flags, ""));
+        let level = level.trim_start_matches('-');
+        program.flags.extend(flags.split_whitespace().map(str::to_owned));
+        match kept {
+            Some(kept) => {
+                kept.clone_into(&mut program.name);
+                tools.program(&program, level, &to)
+            }
+            None => tools.build(&program, level, &to),
+        }
+    };
+    let native = build(&Toolchain::native(), "-O0", "native")?;
+    let checked = format!("{} --contech-check", way.level);
+    let recorded = match build(&Toolchain::contech(), &checked, "recorded") {
         Ok(program) => program,
         Err(error) => {
-            return match build(&Toolchain::native(), &level, "level") {
+            return match build(&Toolchain::native(), &way.level, "level") {
                 Ok(_) => Err(error),
                 Err(_) => Ok(false),
             };
@@ -100,77 +109,31 @@ fn of_children(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The files of a program's units.
-fn units(source: &Source, dir: &Path) -> Vec<PathBuf> {
+/// Writes the sources of a program, and says what they are.
+pub fn write(source: &Source, dir: &Path) -> Result<Program> {
     let extension = if source.cxx { "cpp" } else { "c" };
-    (0..source.units.len()).map(|i| dir.join(format!("unit{i}.{extension}"))).collect()
-}
-
-/// Writes the sources of a program; their files.
-pub fn write(source: &Source, dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = units(source, dir);
-    files.extend(source.plugin.as_ref().map(|_| dir.join("plugin.c")));
-    for (file, text) in files.iter().zip(source.units.iter().chain(&source.plugin)) {
-        fs::write(file, text)?;
-    }
-    Ok(files)
-}
-
-/// Builds the program and its modules in a directory of their own, where they find each other;
-/// returns the program.
-fn build(
-    tools: &Toolchain,
-    source: &Source,
-    kept: Option<&str>,
-    flags: &[&str],
-    dir: &Path,
-    name: &str,
-) -> Result<PathBuf> {
-    let compile = |to: &Path| compile(tools, source, flags, dir, to);
-    let built = match kept {
-        Some(kept) => {
-            let texts = (&source.units, &source.plugin);
-            let from = (texts, source.cxx, source.library, FLAGS, flags);
-            toolchain::kept(tools, kept, &from, compile)?
-        }
-        None => {
-            let to = dir.join(name);
-            fs::create_dir_all(&to)?;
-            compile(&to)?;
-            to
-        }
+    let file = |name: &str, text: &str| -> Result<PathBuf> {
+        let path = dir.join(name).with_extension(extension);
+        fs::write(&path, text)?;
+        Ok(path)
     };
-    Ok(built.join("program"))
-}
-
-fn compile(
-    tools: &Toolchain,
-    source: &Source,
-    flags: &[&str],
-    dir: &Path,
-    to: &Path,
-) -> Result<()> {
-    let compile = |words: &[&str], sources: &[PathBuf], output: &str| {
-        let mut command = Command::new(tools.compiler_of(&sources[0]));
-        let standard = is_cxx(&sources[0]).then_some("-std=c++20");
-        command.args(FLAGS).args(standard).args(flags).args(sources);
-        command.args(words).arg("-o").arg(to.join(output));
-        run(&mut command)?.ok()
-    };
-    if source.plugin.is_some() {
-        for (name, number) in [("one.so", "-DK=1"), ("two.so", "-DK=2")] {
-            compile(&["-shared", "-fPIC", number], &[dir.join("plugin.c")], name)?;
+    let mut program = Program::default();
+    for (i, text) in source.units.iter().enumerate() {
+        let unit = file(&format!("unit{i}"), text)?;
+        match i {
+            0 => program.source = unit,
+            _ if source.library => program.shared.push(unit),
+            _ => program.with.push(unit),
         }
     }
-    let (mut sources, mut words) = (units(source, dir), Vec::new());
-    if source.library
-        && let Some(last) = sources.pop()
-    {
-        compile(&["-shared", "-fPIC"], &[last], "libunit.so")?;
-        sources.push(to.join("libunit.so"));
-        words.push("-Wl,-rpath,$ORIGIN");
+    if let Some(text) = &source.plugin {
+        for (name, number) in [("one", 1), ("two", 2)] {
+            program.plugin.push(file(name, &format!("#define K {number}\n{text}"))?);
+        }
     }
-    compile(&words, &sources, "program").map(drop)
+    let standard = source.cxx.then_some("-std=c++20");
+    program.flags = FLAGS.into_iter().chain(standard).map(str::to_owned).collect();
+    Ok(program)
 }
 
 /// How often the graph has a function of one block.

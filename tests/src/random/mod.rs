@@ -37,7 +37,7 @@ pub struct Source {
     /// Whether the last unit is a shared library of its own.
     pub library: bool,
     /// A module to load at run time. It is built twice: as `one.so` with `K` of 1 and as `two.so`
-    /// with `K` of 2.
+    /// with `K` of 2, in the language of the program.
     pub plugin: Option<String>,
     pub cxx: bool,
     /// Threads end while `main` does, in another order each time, so the program is recorded several

@@ -40,7 +40,10 @@ static u64 loaded(const char *name, u64 x, int stay) {
 
 /// The two modules that are made of this text have the same layout, but other numbers in their code
 /// and tables.
-const PLUGIN: &str = r"typedef unsigned char u8; typedef unsigned u32; typedef unsigned long u64;
+const PLUGIN: &str = r#"typedef unsigned char u8; typedef unsigned u32; typedef unsigned long u64;
+#ifdef __cplusplus
+extern "C" u64 run(u64); extern "C" u64 at(int, ...);
+#endif
 static __thread u64 own[32]; static u64 table[TABLE]; static volatile u32 begun;
 __attribute__((constructor)) static void begin(void) { for (int i = 0; i < TABLE; i++) table[i] = (u64)i * (PRIME + K); begun++; }
 __attribute__((destructor)) static void end(void) { for (int i = 0; i < TABLE; i++) table[i] = 0; }
@@ -57,7 +60,7 @@ u64 at(int n, ...) {
   __builtin_va_end(l);
   return s;
 }
-";
+"#;
 
 impl Generator<'_> {
     /// Arguments of `vary`, and before them what they are.
