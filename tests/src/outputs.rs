@@ -78,6 +78,16 @@ pub fn tool(name: &str) -> Command {
     Command::new(output(name))
 }
 
+/// `cargo contech` in a folder. What it makes of the toolchain is kept with the other results of
+/// tests.
+#[must_use]
+pub fn cargo_contech(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = tool("cargo-contech");
+    command.arg("contech").args(arguments).current_dir(folder);
+    command.env("XDG_CACHE_HOME", target_dir().join("tmp/rust-programs/cache"));
+    command
+}
+
 /// The root of the repository.
 #[must_use]
 pub fn workspace() -> &'static Path {

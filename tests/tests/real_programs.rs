@@ -131,7 +131,6 @@ fn main() {
         |package| package.name,
         |package| debian::available(package.name),
         trial,
-        "all_sources_were_fetched",
     );
 }
 

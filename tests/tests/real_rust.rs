@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use contech_tests::matrix;
-use contech_tests::outputs::{cargo, target_dir, tool};
+use contech_tests::outputs::{cargo, cargo_contech, target_dir};
 use contech_tests::process::{Finished, run, run_for, same};
 use contech_tests::recording::{Recording, backend_json, races};
 use contech_tests::scratch::Scratch;
@@ -69,7 +69,7 @@ fn main() {
     } else {
         matrix::share("real_rust", &CRATES[..QUICK], QUICK)
     };
-    frame::main(taken, |krate| krate.name, available, trial, "all_crates_were_fetched");
+    frame::main(taken, |krate| krate.name, available, trial);
 }
 
 /// Whether cargo can fetch the crate; says why not.
@@ -116,10 +116,7 @@ fn folder() -> PathBuf {
 /// Builds the native and the recorded program; returns their folders.
 fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
     let target = target_dir().join("tmp/contech-registry");
-    let mut contech = tool("cargo-contech");
-    contech.arg("contech");
-    // Standard libraries are kept with those of the other Rust programs, in check form, too.
-    contech.env("XDG_CACHE_HOME", target_dir().join("tmp/rust-programs/cache"));
+    let mut contech = cargo_contech(&folder(), &[]);
     contech.env("CONTECH_OPTIONS", "--contech-check");
     let mut folders = Vec::new();
     for (mut build, way) in [(cargo(), "native"), (contech, "recorded")] {

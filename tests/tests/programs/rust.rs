@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use contech_tests::matrix;
 use contech_tests::once::Once;
-use contech_tests::outputs::{cargo, target_dir, tool};
+use contech_tests::outputs::{cargo, cargo_contech, target_dir};
 use contech_tests::process::{run, run_for, same};
 use contech_tests::program::Program;
 use contech_tests::recording::{Recording, backend_json, fine, middle, races};
@@ -138,8 +138,8 @@ fn built((profile, check): Way) -> Result<[PathBuf; 2]> {
 
 /// Builds all programs with a profile, natively and recorded.
 fn build(profile: &str, check: bool) -> Result<[PathBuf; 2]> {
-    for (mut build, first) in [(cargo(), None), (tool("cargo-contech"), Some("contech"))] {
-        build.args(first).args(["build", "-q"]);
+    for mut build in [cargo(), cargo_contech(&folder(), &[])] {
+        build.args(["build", "-q"]);
         in_profile(&mut build, profile, check);
         run_for(&mut build, std::time::Duration::from_secs(900))?.ok()?;
     }
@@ -155,20 +155,17 @@ fn rust_target() -> PathBuf {
 
 /// Adds to a build what it needs for a profile.
 fn in_profile(build: &mut Command, profile: &str, check: bool) {
-    let target = rust_target();
     build.args(["--profile", profile, "--target-dir"]);
     // Builds of other options have folders of their own, because they make one another stale.
-    build.arg(target.join(profile)).current_dir(folder());
-    // What is made of the toolchain is kept with the other results of tests.
-    build.env("XDG_CACHE_HOME", target.join("cache"));
+    build.arg(rust_target().join(profile)).current_dir(folder());
     let options = if check { "--contech-check" } else { "" };
     build.env("CONTECH_OPTIONS", options);
 }
 
 fn builds_nothing_twice(way: Way) -> Result<()> {
     built(way)?;
-    let mut again = tool("cargo-contech");
-    in_profile(again.args(["contech", "build"]), way.0, way.1);
+    let mut again = cargo_contech(&folder(), &["build"]);
+    in_profile(&mut again, way.0, way.1);
     let done = run(&mut again)?.ok()?;
     ensure!(!done.err().contains("Compiling"), "{done}");
     Ok(())

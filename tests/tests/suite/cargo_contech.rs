@@ -8,22 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use contech_tests::matrix;
-use contech_tests::outputs::{target_dir, tool, workspace};
+use contech_tests::outputs::{cargo_contech as contech, target_dir, workspace};
 use contech_tests::process::{run, run_for};
 use contech_tests::recording::{Recording, backend_json, middle};
 use contech_tests::scratch::{Scratch, entries};
 use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
-
-/// `cargo contech` in a folder. What is made of the toolchain is kept with the other results of
-/// tests.
-fn contech(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = tool("cargo-contech");
-    command.arg("contech").args(arguments).current_dir(folder);
-    let cache = target_dir().join("tmp/rust-programs/cache");
-    command.env("XDG_CACHE_HOME", cache);
-    command
-}
 
 /// Runs of an example, of which one must show the loss: beside other programs, threads may not have
 /// met in a run. Alone, the example that shows it least does so in 4 runs of 5.
