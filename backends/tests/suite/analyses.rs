@@ -179,21 +179,6 @@ fn potential_parallelism_follows_edges_and_leaves_waiting_out() {
 }
 
 #[test]
-fn whoever_is_let_go_need_not_wait_for_the_call_to_return() {
-    // The parent is held up for 100 ns in the call that signals; the other goes on 10 ns into it.
-    let mut b = builder("./slow_call");
-    let (main, other) = (b.context("main"), b.context("other"));
-    b.work(main, 0, 10, |_| {});
-    let post = b.sync_at(main, 1, SyncOp::SemPost, 10, 110);
-    let wait = b.sync_at(other, 1, SyncOp::SemWait, 0, 20);
-    b.edge(post, wait);
-    b.work(other, 20, 120, |_| {});
-    let report = parallelism(b);
-    assert_eq!((report.duration_ns, report.work_ns, report.span_ns), (120, 210, 110));
-    assert!(report.potential_average >= report.average);
-}
-
-#[test]
 fn fewer_points_keep_peaks_and_the_average() {
     let long = graph(many(6, 200));
     let exact = found::<Parallelism>("", &long);
@@ -266,23 +251,6 @@ fn private_caches_miss_what_a_shared_one_has() {
         assert_eq!(private.accesses, shared.accesses);
         assert_eq!(private.misses, shared.misses + 8, "{private:?}");
     }
-}
-
-#[test]
-fn a_shared_cache_sees_tasks_in_breadth_first_order() {
-    // Direct-mapped, 1 KiB: the contexts' lines collide, so the order in which tasks are taken
-    // decides the misses.
-    let mut b = builder("./order");
-    let read = b.block("f", "f.c", 1, &[MemOp::load(8)]);
-    let (x, y) = (b.context("x"), b.context("y"));
-    for round in 0..3 {
-        b.work(x, round * 20, round * 20 + 10, |w| w.block(read, &[0]));
-        b.sync(x, 1, SyncOp::SemPost);
-        b.work(y, round * 20 + 10, round * 20 + 20, |w| w.block(read, &[1024]));
-        b.sync(y, 1, SyncOp::SemPost);
-    }
-    let report = cache(b, "--sizes 1K --ways 1,2");
-    assert_eq!(report.points.iter().map(|point| point.misses).collect::<Vec<_>>(), [6, 2]);
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn text_is_aligned_and_csv_is_raw() {
     let folder = Folder::new();
     let text = folder.ok("stats two.tg");
     assert!(text.contains("\ncontexts") && text.contains("\n  barrier"), "{text}");
+    assert!(folder.ok("verify two.tg").starts_with("valid: 15 tasks, 5 edges, "));
     let csv = folder.ok("parallelism two.tg --format csv");
     assert!(csv.starts_with("t_ns,running\n0,1\n100000,2\n"), "{csv}");
     let csv = folder.ok("blocks two.tg --format csv");

@@ -88,10 +88,11 @@ impl Folder {
         Self::failed(line, &self.run(line))
     }
 
-    /// The same where no file can grow, as on a full disk.
-    pub(crate) fn full(&self, line: &str) -> String {
+    /// The same where a file can have so many blocks, as on a full disk.
+    pub(crate) fn full(&self, blocks: u32, line: &str) -> String {
         let mut shell = self.command("sh");
-        shell.args(["-c", r#"trap "" XFSZ; ulimit -f 0; exec "$@""#, "sh", BACKEND]);
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        shell.args(["-c", &limited, "sh", BACKEND]);
         Self::failed(line, &shell.args(line.split_whitespace()).output().unwrap())
     }
 

@@ -182,6 +182,24 @@ fn a_strict_run_says_by_its_status_that_something_is_missing() {
 }
 
 #[test]
+fn repeats_agree_and_differ_by_nothing() {
+    let here = working();
+    here.script("prog", RECORD);
+    let output = run(&here, "--repeat 3 -o results -- ./prog");
+    assert!(output.status.success(), "{output:?}");
+    let said = err(&output);
+    assert!(said.contains("contech: 3 runs took ") && said.contains("First in 3: "), "{said}");
+    let left = fs::read_dir(here.path("results")).unwrap();
+    let mut left: Vec<_> = left.map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"]);
+    let page = fs::read_to_string(here.path("results/report.html")).unwrap();
+    assert!(page.contains(" in 3 runs)"), "no range of gains on the page");
+    let said = out(&here.contech("diff results results").output().unwrap());
+    assert!(said.contains("differ by nothing that repeats of one of them would not"), "{said}");
+}
+
+#[test]
 fn a_reader_of_the_messages_who_has_seen_enough_ends_nothing() {
     let here = working();
     here.script("prog", &format!("{RECORD}; exit 7"));

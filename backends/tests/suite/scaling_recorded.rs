@@ -79,21 +79,3 @@ fn a_baseline_tells_work_from_delay() {
     assert!(report.factors.superlinear());
     near(report.factors.total(), 1.0);
 }
-
-#[test]
-fn a_thread_that_waits_for_a_signal_is_not_at_work() {
-    let mut b = crate::samples::builder("./signals");
-    let wait = b.block("wait", "w.c", 7, &[]);
-    crate::samples::calls(&mut b, wait, "sigwait", 7);
-    let body = b.block("body", "w.c", 3, &[]);
-    let main = b.context("main");
-    b.work(main, 0, 1000 * US, |w| w.block(body, &[]));
-    let (signals, worker) = (b.create(main), b.create(main));
-    b.work(signals, 1000 * US, 9000 * US, |w| w.block(wait, &[]));
-    b.work(worker, 1000 * US, 9000 * US, |w| w.block(body, &[]));
-    b.join(main, worker);
-    b.join(main, signals);
-    let report = factors(&graph(b), "--processors 2");
-    let account = report.account;
-    near(account.running / account.total(), 0.5);
-}

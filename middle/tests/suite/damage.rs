@@ -183,21 +183,6 @@ fn repeated_chunks_change_nothing_but_are_noted() {
 }
 
 #[test]
-fn the_same_module_announced_again_changes_nothing() {
-    let mut t = TraceBuilder::new();
-    t.work(0);
-    t.flush(0);
-    t.module(BASE, &module());
-    t.module(BASE + 0x10_0000, &module());
-    t.work(0);
-    t.end(0);
-    let c = converted(t.finish());
-    assert!(c.summary.complete);
-    assert_eq!(c.graph.info().blocks.len(), 2 * module().blocks.len());
-    assert_eq!(tasks(&c.graph), "0:0 work 2\n");
-}
-
-#[test]
 fn a_module_with_reserved_ids_is_reported_not_used() {
     let mut t = TraceBuilder::new();
     let mut other = module();

@@ -1,7 +1,8 @@
-//! Damaged, cut, foreign and empty files give errors that say what to do, and never a panic.
+//! Damaged, cut, foreign and empty files, and those of other versions, give errors that say what to
+//! do, and never a panic.
 
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AllocKind, ErrorKind, MemOp, OpKind, Result, SyncOp, TaskGraph};
+use taskgraph::{AllocKind, ErrorKind, MemOp, OpKind, Result, SyncOp, TaskGraph, VERSION};
 
 fn small() -> Vec<u8> {
     let mut b = GraphBuilder::new();
@@ -82,4 +83,28 @@ fn other_files_are_told_apart() {
     let elf = error(b"\x7fELF\x02\x01\x01\0 and so on");
     assert!(elf.to_string().contains("\\x7fELF"), "{elf}");
     assert!(matches!(error(b"C").kind(), ErrorKind::Truncated { .. }));
+}
+
+#[test]
+fn the_version_is_looked_at_before_what_it_says_how_to_read() {
+    let whole = small();
+    for version in [1, VERSION - 1, VERSION + 1, 200] {
+        let mut bytes = whole.clone();
+        // The checksum of a format that is to come, or was, may stand elsewhere.
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
+        let error = TaskGraph::from_bytes(bytes).unwrap_err();
+        let (old, advice) = match error.kind() {
+            ErrorKind::OlderVersion { found, supported: VERSION } if *found == version => {
+                (true, "convert the trace again with contech-middle")
+            }
+            ErrorKind::NewerVersion { found, supported: VERSION } if *found == version => {
+                (false, "use the release that wrote the file")
+            }
+            _ => panic!("{error}"),
+        };
+        assert_eq!(old, version < VERSION, "{error}");
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("format version {version}, but")), "{text}");
+        assert!(text.contains(advice), "{text}");
+    }
 }

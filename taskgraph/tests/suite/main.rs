@@ -6,6 +6,5 @@ mod paths;
 mod recorder;
 mod round_trip;
 mod turns;
-mod versions;
 mod ways_to_read;
 mod writer;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::recorder::{Recorder, info_of};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, BlockCounts, BlockExec, BlockId, MemOp, Piece, Reader, StaticInfo, TaskGraph,
-    TaskId,
+    Access, BlockCounts, BlockExec, BlockId, MemOp, Piece, Reader, StaticInfo, TaskGraph, TaskId,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -172,30 +171,6 @@ fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
     let count = |block: &BlockExec<'_>| *one_by_one.entry(block.id()).or_insert(0) += 1;
     task.for_each_block(count).unwrap();
     assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), one_by_one);
-}
-
-#[test]
-fn many_segments_in_many_frames_read_back() {
-    let info = info();
-    let mut r = Recorder::new(&info, &function(), 10);
-    let (mut frames, mut expected) = (Vec::new(), Vec::new());
-    let mut x = 1u64;
-    for i in 0..70_000u64 {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let n = u32::try_from(x >> 60).unwrap();
-        let base = x >> 20;
-        assert!(segment(&mut r, 0, &entry(base, n), &[]));
-        expected.extend((0..=u64::from(n)).map(|i| base + 8 * i));
-        if i % 7 == 0 {
-            let kind = taskgraph::AllocKind::New;
-            r.encoder.action(&Action::Alloc { addr: base, size: 64, kind });
-        }
-        if r.encoder.is_full() || i % 30_000 == 29_999 {
-            frames.extend(r.encoder.finish());
-        }
-    }
-    assert!(frames.len() > 1);
-    assert_eq!(addresses(&r.graph(frames)), expected);
 }
 
 #[test]

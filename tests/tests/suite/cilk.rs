@@ -3,14 +3,14 @@
 //! profile agrees with it.
 #![allow(clippy::cast_precision_loss, reason = "ratios of counts")]
 
-mod findings;
 mod profile;
 pub(crate) mod programs;
 mod recurrences;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
+use contech_tests::recording::backend;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use profile::{number, numbers, site, sites};
@@ -97,4 +97,19 @@ fn known_shares_of_the_time_are_those_of_the_on_line_profile() -> Result<()> {
     let line = share(&on_line("planted", "time")?)?;
     assert!((line - DEAR).abs() < TOLERANCE, "on-line {line}");
     Ok(())
+}
+
+#[test]
+fn a_report_of_a_serial_run_says_what_its_spawns_allow() -> Result<()> {
+    let scratch = Scratch::new("cilk-report")?;
+    let dir = scratch.dir();
+    build_and_run("cilksort.c", dir, &[])?;
+    let parallelism = number(&analyse(dir, "time")?, "/parallelism");
+    let page = dir.join("report.html");
+    let to = page.display().to_string();
+    backend(&["report", "-o", &to], &dir.join("graph.tg"))?.ok()?;
+    let page = std::fs::read_to_string(page)?;
+    let said = format!("what could run in parallel: {parallelism:.2} processors on average");
+    ensure!(page.contains(&said), "the report does not say: {said}");
+    scratch.done()
 }

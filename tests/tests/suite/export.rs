@@ -8,11 +8,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::once::Once;
-use contech_tests::outputs::{output, tool, workspace};
+use contech_tests::outputs::{tool, workspace};
 use contech_tests::process::run;
 use contech_tests::python;
 use contech_tests::recording::{Recording, backend_json};
-use contech_tests::scratch::{Scratch, entries};
+use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use serde_json::{Value, json};
 
@@ -329,51 +329,4 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
         }
     }
     Ok(())
-}
-
-#[test]
-fn a_folder_with_files_is_refused() -> Result<()> {
-    let sort = exported(PROGRAMS[0].0, PROGRAMS[0].1)?;
-    let used = run(export(&sort.graph).arg("--parquet").arg(sort.folder.join("tables")))?
-        .expect("exit 1")?;
-    ensure!(used.err().contains("exists and is not an empty folder"), "{used}");
-    Ok(())
-}
-
-#[test]
-fn what_cannot_be_written_whole_is_not_there() -> Result<()> {
-    let Exported { graph, .. } = exported(PROGRAMS[0].0, PROGRAMS[0].1)?;
-    let scratch = Scratch::new("export-full")?;
-    let (folder, new) = (scratch.join("tables"), scratch.join("new.tg"));
-    // With a file-size limit of one block, and its signal ignored, writes fail as on a full disk.
-    let limited = |tool: &str| {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"]).arg(output(tool));
-        shell
-    };
-    let mut export = limited("contech-backend");
-    export.arg("export").arg(&graph).args(["--accesses", "--parquet"]).arg(&folder);
-    let full = run(&mut export)?.expect("exit 1")?;
-    ensure!(full.err().contains(&format!("cannot write {}", folder.display())), "{full}");
-    ensure!(full.err().contains("File too large"), "{full}");
-    let mut convert = limited("contech-middle");
-    let full = run(convert.arg(graph.with_extension("bin")).arg(&new))?.expect("exit 1")?;
-    ensure!(full.err().contains("new.tg"), "{full}");
-    ensure!(entries(scratch.dir())?.is_empty(), "something is left");
-    scratch.done()
-}
-
-#[test]
-fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
-    let Exported { graph, .. } = exported(PROGRAMS[0].0, PROGRAMS[0].1)?;
-    let scratch = Scratch::new("export-refused")?;
-    for (option, _) in FILES {
-        let full = run(export(&graph).arg(option).arg("/dev/full"))?.expect("exit 1")?;
-        ensure!(full.err().contains("cannot write /dev/full: "), "{full}");
-        ensure!(full.err().contains("No space left"), "{full}");
-    }
-    let none = run(&mut export(&graph))?.expect("exit 1")?;
-    ensure!(none.err().contains("say which form: --perfetto, --folded"), "{none}");
-    ensure!(entries(scratch.dir())?.is_empty(), "something is left");
-    scratch.done()
 }

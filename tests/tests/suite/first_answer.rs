@@ -1,5 +1,4 @@
-//! What `contech run` says before the page: from a sample of what a long run executed, and of
-//! several runs.
+//! What `contech run` says before the page, from a sample of what a long run executed.
 
 use std::path::Path;
 
@@ -86,50 +85,6 @@ fn tasks(graph: &Path) -> Result<(Vec<impl PartialEq + use<>>, u64)> {
     Ok((all, blocks))
 }
 
-/// Checks that these files, and no others, are in a folder.
-fn has(folder: &Path, names: &[&str]) -> Result<()> {
-    let left = entries(folder)?;
-    let wanted: Vec<_> = names.iter().map(|name| folder.join(name)).collect();
-    ensure!(left == wanted, "{left:?}");
-    Ok(())
-}
-
-/// What a command says, in one line.
-fn in_a_line(said: &[u8]) -> String {
-    String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-const SERIAL: &str = "\
-static volatile unsigned sum;
-static void burn(void) { // burn
-  for (unsigned i = 0; i < 3000000; i++) sum += i;
-}
-int main(void) {
-  burn();
-  return 0;
-}
-";
-
-#[test]
-fn repeats_agree_and_differ_by_nothing() -> Result<()> {
-    let scratch = Scratch::new("repeats")?;
-    let results = scratch.join("results");
-    let program = Toolchain::contech().text(&scratch, "serial.c", SERIAL, &["-O0", "-g"])?;
-    let mut contech = tool("contech");
-    contech.args(["run", "--repeat", "3", "-o"]).arg(&results);
-    let said = in_a_line(&run(contech.arg("--").arg(program.get_program()))?.ok()?.stderr);
-    ensure!(said.contains("contech: 3 runs took "), "{said}");
-    ensure!(said.contains("First in 3: serial, most of it in burn"), "{said}");
-    has(&results, &["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"])?;
-    let page = std::fs::read_to_string(results.join("report.html"))?;
-    ensure!(page.contains(" in 3 runs)"), "no range of gains on the page");
-
-    let said = run(tool("contech").arg("diff").args([&results, &results]))?.ok()?;
-    let said = in_a_line(&said.stdout);
-    ensure!(said.contains("differ by nothing that repeats of one of them would not"), "{said}");
-    scratch.done()
-}
-
 #[test]
 fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     let scratch = Scratch::new("first_answer")?;
@@ -142,7 +97,9 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     ensure!(answers == 1, "{answers} answers: {said}");
     ensure!(said.contains(" contexts, "), "{said}");
     ensure!(!said.contains(" block executions"), "{said}");
-    has(&results, &["graph.tg", "report.html", "trace.bin"])?;
+    let left = entries(&results)?;
+    let wanted = ["graph.tg", "report.html", "trace.bin"].map(|name| results.join(name));
+    ensure!(left == wanted, "{left:?}");
 
     let (trace, whole) = (results.join("trace.bin"), results.join("graph.tg"));
     let sample = scratch.join("sample.tg");

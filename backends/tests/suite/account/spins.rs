@@ -37,22 +37,15 @@ fn met(before: bool, away: u64) -> Report {
 }
 
 #[test]
-fn threads_that_count_themselves_and_spin_meet_at_a_barrier() {
-    let report = met(false, 0);
-    assert_eq!(first(&report), (Loss::Imbalance, 6, "a.c:30".to_owned()));
-    assert_eq!(wait(&report.losses[0]), "a.c:20");
-}
-
-#[test]
-fn who_had_no_processor_before_a_barrier_had_something_to_do() {
-    let report = met(false, 5);
-    assert_eq!(first(&report), (Loss::Imbalance, 6, "a.c:30".to_owned()));
-}
-
-#[test]
-fn who_waits_for_its_ticket_does_not_wait_at_a_barrier() {
-    let report = met(true, 0);
-    assert_eq!(first(&report), (Loss::Producer, 6, "a.c:30".to_owned()));
+fn threads_that_count_themselves_and_spin_meet_at_a_barrier_unless_they_have_tickets() {
+    // Who has no processor before the barrier has something to do all the same.
+    for (before, away, cause) in
+        [(false, 0, Loss::Imbalance), (false, 5, Loss::Imbalance), (true, 0, Loss::Producer)]
+    {
+        let report = met(before, away);
+        assert_eq!(first(&report), (cause, 6, "a.c:30".to_owned()));
+        assert_eq!(wait(&report.losses[0]), "a.c:20");
+    }
 }
 
 /// One thread works for 3 ms and waits for a condition, which a thread signals that works for 9 ms.
@@ -80,8 +73,7 @@ fn signalled(same: bool) -> Report {
 
 #[test]
 fn who_comes_by_the_call_of_those_who_wait_meets_them_at_a_barrier() {
-    let report = signalled(true);
-    assert_eq!(first(&report), (Loss::Imbalance, 6, "a.c:30".to_owned()));
-    let report = signalled(false);
-    assert_eq!(first(&report), (Loss::Producer, 6, "a.c:30".to_owned()));
+    for (same, cause) in [(true, Loss::Imbalance), (false, Loss::Producer)] {
+        assert_eq!(first(&signalled(same)), (cause, 6, "a.c:30".to_owned()));
+    }
 }

@@ -31,6 +31,7 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ("cache two.tg --shared --private", "cannot be used with"),
         ("parallelism two.tg --points 0", "0"),
         ("blocks two.tg --top 0", "0"),
+        ("export two.tg", "say which form: --perfetto, --folded"),
         ("dump two.tg", "--tasks"),
         ("dump two.tg --tasks --edges", "cannot be used with"),
         ("dump two.tg --accesses 5", "not a task id"),
@@ -105,20 +106,6 @@ fn no_result_replaces_a_graph() {
 }
 
 #[test]
-fn verify_finds_a_changed_byte_and_says_where() {
-    let folder = Folder::new();
-    let whole = fs::read(folder.path("two.tg")).unwrap();
-    assert!(folder.ok("verify two.tg").starts_with("valid: 15 tasks, 5 edges, "));
-    for at in (0..whole.len()).step_by(31) {
-        let mut damaged = whole.clone();
-        damaged[at] ^= 0x10;
-        fs::write(folder.path("damaged.tg"), damaged).unwrap();
-        let message = folder.fails("verify damaged.tg");
-        assert!(message.contains("damaged.tg"), "byte {at}: {message}");
-    }
-}
-
-#[test]
 fn an_incomplete_recording_is_announced_everywhere() {
     let folder = Folder::new();
     let mut b = builder("./cut");
@@ -178,4 +165,18 @@ fn output_that_cannot_be_written_is_named() {
             assert!(message.contains(place), "{analysis}: {message}");
         }
     }
+    for form in ["perfetto", "folded", "callgrind"] {
+        let message = folder.fails(&format!("export two.tg --{form} /dev/full"));
+        assert!(message.contains("cannot write /dev/full: "), "{form}: {message}");
+        assert!(message.contains("No space left"), "{form}: {message}");
+    }
+    // What cannot be written whole is not there.
+    let tables = "export two.tg --accesses --parquet tables";
+    let message = folder.full(1, tables);
+    assert!(message.contains("cannot write tables"), "{message}");
+    assert!(message.contains("File too large"), "{message}");
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
+    folder.ok(tables);
+    let message = folder.fails(tables);
+    assert!(message.contains("exists and is not an empty folder"), "{message}");
 }

@@ -80,7 +80,7 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     }
     fs::write(&plan, &own).unwrap();
     // No worker leaves half of a share.
-    let said = folder.full("shard run p 1");
+    let said = folder.full(0, "shard run p 1");
     assert!(said.contains("cannot write p/1.share") && said.contains("File too large"), "{said}");
     assert_eq!(fs::read_dir(folder.path("p")).unwrap().count(), 1);
     let said = folder.fails("shard run p 4");

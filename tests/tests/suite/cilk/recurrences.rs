@@ -1,4 +1,4 @@
-//! Work and span of recursions and loops must equal their recurrences.
+//! Work and span of parallel loops must equal their recurrences.
 
 use std::path::Path;
 
@@ -14,44 +14,6 @@ fn outermost(profile: &Value, function: &str) -> Result<[u64; 2]> {
     let top = &site(profile, "main", function, "call")?["on_work"]["top_call_site"];
     let value = |key: &str| top[key].as_u64().context(key.to_owned());
     Ok([value("work")?, value("span")?])
-}
-
-/// Work and span of the outermost invocation of `function`, for sizes 0, 1, 2, ...
-fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<[u64; 2]>> {
-    let scratch = Scratch::new(&format!("cilk-sizes-{name}"))?;
-    let program = build(&format!("{name}.c"), scratch.dir(), &[])?;
-    let mut all = Vec::new();
-    for size in 0..count {
-        execute(&program, scratch.dir(), &[&size.to_string()], "ops")?;
-        let profile = analyse(scratch.dir(), "ops")?;
-        all.push(outermost(&profile, function)?);
-    }
-    scratch.done()?;
-    Ok(all)
-}
-
-#[test]
-fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<()> {
-    let fib = sizes("fib", "fib", 14)?;
-    assert_eq!(fib[0][0], fib[1][0], "a leaf is a leaf");
-    // The operations that an inner invocation executes itself.
-    let own = fib[2][0] - fib[1][0] - fib[0][0];
-    for n in 2..fib.len() {
-        assert_eq!(fib[n][0], own + fib[n - 1][0] + fib[n - 2][0], "work of fib({n})");
-    }
-    // From n = 4 on the spawned side is the longer one, by more than the call of the other side
-    // takes.
-    let step = fib[4][1] - fib[3][1];
-    for n in 4..fib.len() {
-        assert_eq!(fib[n][1], step + fib[n - 1][1], "span of fib({n})");
-    }
-    let tree = sizes("tree", "leaves", 9)?;
-    let (own, step) = (tree[1][0] - 2 * tree[0][0], tree[1][1] - tree[0][1]);
-    for depth in 1..tree.len() {
-        assert_eq!(tree[depth][0], own + 2 * tree[depth - 1][0], "work at depth {depth}");
-        assert_eq!(tree[depth][1], step + tree[depth - 1][1], "span at depth {depth}");
-    }
-    Ok(())
 }
 
 /// Work and span, in operations, of `loop` in a program whose parallel loop has `n` indices in
