@@ -1,69 +1,23 @@
 //! The critical path against an exhaustive search over all paths of small random graphs, and
 //! against graphs by hand.
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "the numbers are small"
-)]
+#![allow(clippy::cast_precision_loss, reason = "the numbers are small")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::graphs::random::{Shape, random};
 use crate::graphs::{found, graph};
 use contech_backends::analysis::Graph;
 use contech_backends::critpath::{CritPath, Report, Strands, weight};
-use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{BlockId, ContextId, MemOp, SyncOp, TaskId, TaskKind};
+use taskgraph::{MemOp, SyncOp, TaskId, TaskKind};
 
-const FUNCTIONS: [&str; 3] = ["alpha", "beta(int)", "ns::gamma(ns::T)"];
-
-/// Contexts with random work, locks nobody needs, and random edges from earlier tasks to later
-/// ones.
-fn random_builder(seed: u64, steps: u64) -> GraphBuilder {
-    let mut random = Rng::with_seed(seed);
-    let mut b = GraphBuilder::new();
-    let blocks: Vec<BlockId> = FUNCTIONS
-        .iter()
-        .zip(1..)
-        .map(|(name, ops)| b.block(name, "a.cpp", 10 * ops, &vec![MemOp::load(8); ops as usize]))
-        .collect();
-    let mut contexts: Vec<ContextId> = vec![b.context("main")];
-    b.work(contexts[0], 0, random.u64(..50), |_| {});
-    let mut tasks: Vec<TaskId> = vec![TaskId::new(contexts[0], 0)];
-    let mut clocks: BTreeMap<ContextId, u64> = BTreeMap::new();
-    for _ in 0..steps {
-        let context = contexts[random.u64(..contexts.len() as u64) as usize];
-        let start = clocks.get(&context).copied().unwrap_or(0) + random.u64(..10);
-        let length = random.u64(..60);
-        let id = match random.u64(..8) {
-            0 if contexts.len() < 4 => {
-                let child = b.create(context);
-                b.work(child, start, start + length, |_| {});
-                contexts.push(child);
-                clocks.insert(child, start);
-                TaskId::new(child, 0)
-            }
-            1 => b.sync_at(context, 0xfeed, SyncOp::MutexLock, start, start + length),
-            2 => b.sync_at(context, 0xfeed, SyncOp::MutexUnlock, start, start + random.u64(..3)),
-            3 => b.sync_at(context, 0xbeef, SyncOp::SemPost, start, start + length),
-            _ => b.work(context, start, start + length, |w| {
-                for (i, &block) in blocks.iter().enumerate() {
-                    for _ in 0..random.u64(..3) {
-                        w.block(block, &vec![0x1000; i + 1]);
-                    }
-                }
-            }),
-        };
-        for _ in 0..random.u64(..3) {
-            let from = tasks[random.u64(..tasks.len() as u64) as usize];
-            if from.context != id.context {
-                b.edge(from, id);
-            }
-        }
-        let clock = clocks.entry(id.context).or_default();
-        *clock = start.max(*clock) + length;
-        tasks.push(id);
+/// At most so many tasks, and what they wait for. The blocks of each function have other numbers
+/// of IR operations.
+fn random_builder(seed: u64, tasks: u64) -> GraphBuilder {
+    let ops = [(); 3].map(|()| MemOp::load(8));
+    let mut b = random(seed, &Shape { ops: &ops, address: |_| 0x1000, heap: false, tasks });
+    for ops in [2, 3, 4] {
+        b.info_mut().blocks[ops as usize - 2].ir_ops = ops;
     }
     b
 }

@@ -3,56 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graphs::found;
-use crate::samples::{calls, graph};
+use crate::graphs::random::{Shape, random};
+use crate::graphs::{found, graph};
 use contech_backends::analysis::Graph;
 use contech_backends::memuse::{MemUse, Report};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Action, AllocKind, BlockId, ContextId, MemOp};
+use taskgraph::{Action, AllocKind, BlockId, MemOp};
 
 fn report(graph: &Graph, points: u32) -> Report {
     found::<MemUse>(&format!("--points {points}"), graph)
 }
 
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Rng::with_seed(seed);
-    let mut b = GraphBuilder::new();
-    let load = b.block("f", "m.c", 3, &[MemOp::load(8)]);
-    let sites: Vec<BlockId> = (0..4).map(|i| b.block("make", "m.c", 10 + i, &[])).collect();
-    for (&block, line) in sites.iter().zip(20..) {
-        calls(&mut b, block, "malloc", line);
-    }
-    let main = b.context("main");
-    b.work(main, 0, 1, |_| {});
-    let contexts: Vec<ContextId> =
-        (0..3).map(|i| if i == 0 { main } else { b.create(main) }).collect();
-    let mut next = 0x10_0000;
-    for &context in &contexts {
-        let (mut clock, mut own) = (random.u64(..100), Vec::new());
-        for _ in 0..6 {
-            let length = 1 + random.u64(..5000);
-            b.work(context, clock, clock + length, |w| {
-                for _ in 0..random.u64(..80) {
-                    match random.u64(..4) {
-                        0 => {
-                            w.block(sites[random.u64(..4) as usize], &[]);
-                            let size = random.u64(..3000);
-                            w.alloc(next, size, AllocKind::Malloc);
-                            own.push(next);
-                            next += size.max(1).next_multiple_of(16);
-                        }
-                        1 if !own.is_empty() => {
-                            w.free(own.swap_remove(random.u64(..own.len() as u64) as usize))
-                        }
-                        _ => w.block(load, &[0x4000 + random.u64(..100_000)]),
-                    }
-                }
-            });
-            clock += length + random.u64(..300);
-        }
-    }
-    graph(b)
+    let address = |random: &mut Rng| 0x4000 + random.u64(..100_000);
+    graph(random(seed, &Shape { ops: &[MemOp::load(8)], address, heap: true, tasks: 20 }))
 }
 
 #[test]
@@ -64,8 +29,8 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
         let mut live: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
         let mut last: BTreeMap<u32, BlockId> = BTreeMap::new();
         let (mut peak, mut at_peak) = ((0, 0), BTreeMap::new());
-        let mut lines: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-        let mut most: BTreeMap<u64, u64> = BTreeMap::new();
+        // By stretch: the lines that are touched, and the most bytes.
+        let mut stretches: BTreeMap<u64, (BTreeSet<u64>, u64)> = BTreeMap::new();
         // A block and its accesses, or an allocation or free.
         let see = |action: &Action<'_>| match *action {
             Action::Block(block) => (Some(block.id()), block.accesses().collect(), (0, None)),
@@ -74,33 +39,24 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
             _ => (None, Vec::new(), (0, None)),
         };
         crate::by_time::by_time(&graph, 0, see, |context, time, seen| {
+            let (lines, most) = stretches.entry(time / length).or_default();
             match seen {
                 (Some(block), accesses, _) => {
                     last.insert(context, block);
                     for access in accesses {
-                        lines
-                            .entry(time / length)
-                            .or_default()
-                            .extend(access.addr / 64..(access.addr + access.size).div_ceil(64));
+                        lines.extend(access.addr / 64..(access.addr + access.size).div_ceil(64));
                     }
                 }
                 (None, _, (addr, Some(size))) => {
-                    let site = graph
-                        .info()
-                        .block(last[&context])
-                        .expect("known")
-                        .call
-                        .as_ref()
-                        .expect("a call")
-                        .line;
-                    assert_eq!(live.insert(addr, (size, site)), None);
+                    let site = graph.info().block(last[&context]).expect("known");
+                    let line = site.call.as_ref().expect("a call").line;
+                    assert_eq!(live.insert(addr, (size, line)), None);
                 }
                 (None, _, (0, None)) => {}
                 (None, _, (addr, None)) => drop(live.remove(&addr).expect("live")),
             }
             let bytes: u64 = live.values().map(|row| row.0).sum();
-            let entry = most.entry(time / length).or_default();
-            *entry = (*entry).max(bytes);
+            *most = bytes.max(*most);
             if bytes > peak.0 {
                 peak = (bytes, time);
                 at_peak.clear();
@@ -108,39 +64,24 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
             }
         })
         .expect("readable");
-        assert_eq!((report.peak_bytes, report.peak_ns), peak, "seed {seed}");
-        assert_eq!(report.end_bytes, live.values().map(|row| row.0).sum::<u64>(), "seed {seed}");
-        let held = report
-            .sites
-            .iter()
-            .map(|row| (row.site.place.line, row.peak_bytes))
-            .filter(|row| row.1 > 0);
-        assert_eq!(
-            held.collect::<BTreeMap<_, _>>(),
-            at_peak.into_iter().filter(|row| row.1 > 0).collect(),
-            "seed {seed}"
-        );
-        for (at, stretch) in report.stretches.iter().enumerate() {
-            let at = at as u64;
-            let touched = lines.get(&at).cloned().unwrap_or_default();
-            let pages: BTreeSet<u64> = touched.iter().map(|line| line / 64).collect();
-            assert_eq!(
-                (stretch.lines, stretch.pages),
-                (touched.len() as u64, pages.len() as u64),
-                "seed {seed}, stretch {at}"
-            );
-            assert!(
-                stretch.heap_bytes >= most.get(&at).copied().unwrap_or(0),
-                "seed {seed}, stretch {at}"
-            );
+        let end: u64 = live.values().map(|row| row.0).sum();
+        let found = [report.peak_bytes, report.peak_ns, report.end_bytes];
+        assert_eq!(found, [peak.0, peak.1, end], "seed {seed}");
+        at_peak.retain(|_, bytes| *bytes > 0);
+        let sites = report.sites.iter().map(|row| (row.site.place.line, row.peak_bytes));
+        let held: BTreeMap<u32, u64> = sites.filter(|row| row.1 > 0).collect();
+        assert_eq!(held, at_peak, "seed {seed}");
+        for (at, found) in (0..).zip(&report.stretches) {
+            let (lines, most) = stretches.get(&at).cloned().unwrap_or_default();
+            let pages: BTreeSet<u64> = lines.iter().map(|line| line / 64).collect();
+            let expected = (lines.len() as u64, pages.len() as u64);
+            assert_eq!((found.lines, found.pages), expected, "seed {seed}, stretch {at}");
+            assert!(found.heap_bytes >= most, "seed {seed}, stretch {at}");
         }
-        let all: BTreeSet<u64> = lines.into_values().flatten().collect();
+        let all: BTreeSet<u64> = stretches.into_values().flat_map(|stretch| stretch.0).collect();
         assert_eq!(report.footprint_bytes, 64 * all.len() as u64, "seed {seed}");
-        assert_eq!(
-            report.stretches.iter().map(|stretch| stretch.heap_bytes).max(),
-            Some(peak.0),
-            "seed {seed}"
-        );
+        let most = report.stretches.iter().map(|stretch| stretch.heap_bytes).max();
+        assert_eq!(most, Some(peak.0), "seed {seed}");
     }
 }
 

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use crate::cache::Lists;
-use crate::graphs::{json, options};
-use crate::samples::{calls, graph};
+use crate::graphs::random::{HEAP, Shape, random};
+use crate::graphs::{graph, json, options};
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
 use contech_backends::cli::registry::answer;
@@ -14,71 +14,21 @@ use contech_backends::misses::{Misses, Options, Report};
 use fastrand::Rng;
 use serde_json::Value;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Action, AllocKind, BlockId, ContextId, MemOp, OpKind};
+use taskgraph::{Action, BlockId, ContextId, MemOp, OpKind};
 
 fn report(graph: &Graph, sizes: &str, ways: Ways) -> Report {
     let sizes = options::<Misses>(&format!("--sizes {sizes}"));
     run::<Misses>(Options { ways, ..sizes }, graph).expect("a readable graph")
 }
 
-/// Three contexts that allocate, access and free at random; instructions at lines of their own.
+/// Contexts that allocate, access and free; instructions at lines of their own.
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Rng::with_seed(seed);
-    let mut b = GraphBuilder::new();
-    let ops = [
-        MemOp::load(8),
-        MemOp::store(16),
-        MemOp::new(OpKind::Rmw, 4, 0),
-        MemOp::new(OpKind::Copy, 0, 0),
-    ];
-    let blocks: Vec<(BlockId, usize)> = (0..12)
-        .map(|i| {
-            let op = &ops[i as usize % 4];
-            let name = ["alpha", "beta", "gamma"][i as usize % 3];
-            (b.block(name, "m.c", 10 + i, std::slice::from_ref(op)), op.operand_count())
-        })
-        .collect();
-    let allocate: Vec<BlockId> = (0..3).map(|i| b.block("setup", "m.c", 100 + i, &[])).collect();
-    for (&block, line) in allocate.iter().zip(200..) {
-        calls(&mut b, block, "malloc", line);
-    }
-    let main = b.context("main");
-    b.work(main, 0, 1, |_| {});
-    let contexts: Vec<ContextId> = vec![main, b.create(main), b.create(main)];
-    let mut live: Vec<(u64, u64)> = Vec::new();
-    for step in 0..60u64 {
-        let context = contexts[random.u64(..3) as usize];
-        b.work(context, 10 * step, 10 * step + 10, |w| {
-            for _ in 0..random.u64(..60) {
-                match random.u64(..12) {
-                    0 => {
-                        let (start, size) =
-                            (0x10_0000 + 16 * random.u64(..4000), 16 + random.u64(..5000));
-                        if live.iter().all(|&(at, bytes)| start + size <= at || at + bytes <= start)
-                        {
-                            live.push((start, size));
-                            w.block(allocate[random.u64(..3) as usize], &[]);
-                            w.alloc(start, size, AllocKind::Malloc);
-                        }
-                    }
-                    1 if !live.is_empty() => {
-                        let (start, _) = live.swap_remove(random.u64(..live.len() as u64) as usize);
-                        w.free(start);
-                    }
-                    _ => {
-                        let (block, operands) = blocks[random.u64(..12) as usize];
-                        let address = |random: &mut Rng| 0x10_0000 + random.u64(..70_000);
-                        let most = if random.u64(..4) == 0 { 60_000 } else { 300 };
-                        let mut values =
-                            vec![address(&mut random), address(&mut random), random.u64(..most)];
-                        values.truncate(operands);
-                        w.block(block, &values);
-                    }
-                }
-            }
-        });
-    }
-    graph(b)
+    let [exchange, copy] =
+        [(OpKind::Rmw, 4), (OpKind::Copy, 0)].map(|op| MemOp::new(op.0, op.1, 0));
+    let kinds = [MemOp::load(8), MemOp::store(16), exchange, copy];
+    let ops: Vec<MemOp> = kinds.into_iter().cycle().take(12).collect();
+    let address = |random: &mut Rng| HEAP + random.u64(..70_000);
+    graph(random(seed, &Shape { ops: &ops, address, heap: true, tasks: 60 }))
 }
 
 /// Misses of one cache by (line, op kind) of the instruction, and by line of the allocating call (0

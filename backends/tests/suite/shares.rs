@@ -2,6 +2,7 @@
 //! for every analysis that can be divided and for numbers of workers that divide nothing evenly.
 
 use crate::graphs::affine::random_contexts;
+use crate::graphs::random::{HEAP, Shape, random};
 use crate::graphs::{found, json, options};
 use crate::samples::{calls, graph};
 use clap::Args;
@@ -11,71 +12,33 @@ use contech_backends::workspan::WorkSpan;
 use fastrand::Rng;
 use serde::Serialize;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AllocKind, Block, BlockId, ContextId, MemOp, TaskId};
+use taskgraph::{Block, BlockId, MemOp};
 
 const WORKERS: [u32; 3] = [2, 3, 16];
 
-/// Contexts that allocate, share lines of many pages, wait for one another, and run several
-/// functions in tasks of very different lengths.
+/// Contexts that share lines of many pages, wait for one another, and run several functions in
+/// tasks of very different lengths.
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Rng::with_seed(seed);
-    let mut b = GraphBuilder::new();
-    let block = |b: &mut GraphBuilder, i: u32| {
+    let op = |i: u32| {
         let size = [1, 4, 8, 16, 100][i as usize % 5];
-        let op = if random.u64(..100) < 60 { MemOp::load(size) } else { MemOp::store(size) };
-        let id = b.block(&format!("f{}", i % 3), "s.c", 10 + i, &[op]);
-        let block = &mut b.info_mut().blocks[id.index()];
+        if (i + u32::try_from(seed).expect("small")) % 5 < 3 {
+            MemOp::load(size)
+        } else {
+            MemOp::store(size)
+        }
+    };
+    let ops: Vec<MemOp> = (0..12).map(op).collect();
+    // Some lines are at the border of two pages, and some accesses are in both.
+    let address = |random: &mut Rng| HEAP + (random.u64(..7) << 14) + random.u64(..300) - 100;
+    let mut b = random(seed, &Shape { ops: &ops, address, heap: true, tasks: 70 });
+    for i in 0..12 {
         // Each function has a block that begins it, one that calls, one that returns, and one that
         // does both or neither.
-        block.flags =
-            [Block::ENTRY, 0, Block::RETURN, Block::RETURN * u8::from(i < 11)][i as usize / 3];
+        let flags = [Block::ENTRY, 0, Block::RETURN, Block::RETURN * u8::from(i < 11)];
+        b.info_mut().blocks[i as usize].flags = flags[i as usize / 3];
         if [1, 3].contains(&(i / 3)) {
-            calls(b, id, &format!("f{}", (i + 1) % 3), 20 + i);
+            calls(&mut b, BlockId::new(i), &format!("f{}", (i + 1) % 3), 20 + i);
         }
-        id
-    };
-    let blocks: Vec<BlockId> = (0..12).scan(block, |block, i| Some(block(&mut b, i))).collect();
-    let main = b.context("main");
-    b.work(main, 0, 1, |_| {});
-    let mut contexts: Vec<(ContextId, u32)> = vec![(main, 1)];
-    for _ in 0..1 + random.u64(..3) {
-        contexts.push((b.create(main), 0));
-        contexts[0].1 += 1;
-    }
-    let mut tasks: Vec<TaskId> = Vec::new();
-    let mut clocks = vec![10; contexts.len()];
-    for _ in 0..10 + random.u64(..60) {
-        let at = usize::try_from(random.u64(..contexts.len() as u64)).expect("small");
-        let (context, seq) = &mut contexts[at];
-        let most = [10, 300, 5000][usize::try_from(random.u64(..3)).expect("small")];
-        let length = random.u64(..most);
-        let executions = random.u64(..80);
-        let start = clocks[at];
-        let task = b.work(*context, start, start + length, |w| {
-            for _ in 0..executions {
-                let page = 0x10_0000 + (random.u64(..7) << 14);
-                if random.u64(..100) < 5 {
-                    w.alloc(page + 64 * random.u64(..4), 1 + random.u64(..200), AllocKind::Malloc);
-                }
-                // Some lines are at the border of two pages, and some accesses are in both.
-                let address = page + random.u64(..300) - 100;
-                w.block(blocks[usize::try_from(random.u64(..12)).expect("small")], &[address]);
-                if random.u64(..100) < 5 {
-                    w.free(page + 64 * random.u64(..4));
-                }
-            }
-        });
-        assert_eq!(task, TaskId::new(*context, *seq));
-        *seq += 1;
-        clocks[at] += length + random.u64(..200);
-        for _ in 0..random.u64(..2) {
-            let from =
-                tasks.get(usize::try_from(random.u64(..1 + tasks.len() as u64)).expect("small"));
-            if let Some(&from) = from.filter(|from| from.context != task.context) {
-                b.edge(from, task);
-            }
-        }
-        tasks.push(task);
     }
     graph(b)
 }

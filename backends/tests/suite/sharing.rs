@@ -5,51 +5,24 @@
 use std::collections::BTreeMap;
 
 use crate::graphs::found;
+use crate::graphs::random::{Shape, random};
 use crate::samples::{calls, graph};
 use contech_backends::analysis::Graph;
 use contech_backends::sharing::{Report, Sharing};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Access, Action, AllocKind, BlockId, ContextId, MemOp};
+use taskgraph::{Access, Action, AllocKind, ContextId, MemOp};
 
 fn report(graph: &Graph, line: &str, slice: u64) -> Report {
     found::<Sharing>(&format!("--line {line} --slice {slice}"), graph)
 }
 
-/// Contexts that run at the same time, each access at a line of its own in the source.
+/// Contexts that share a few lines.
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Rng::with_seed(seed);
-    let mut b = GraphBuilder::new();
-    let blocks: Vec<BlockId> = (0..10)
-        .map(|i| {
-            let size = [1, 2, 4, 8, 16][i as usize % 5];
-            b.block(
-                "f",
-                "s.c",
-                10 + i,
-                &[if i < 5 { MemOp::load(size) } else { MemOp::store(size) }],
-            )
-        })
-        .collect();
-    let main = b.context("main");
-    b.work(main, 0, 1, |_| {});
-    let contexts: Vec<ContextId> =
-        (0..2 + random.u64(..3)).map(|i| if i == 0 { main } else { b.create(main) }).collect();
-    let lines = 1 + random.u64(..6);
-    for &context in &contexts {
-        let mut clock = random.u64(..50);
-        for _ in 0..1 + random.u64(..5) {
-            let length = random.u64(..2000);
-            b.work(context, clock, clock + length, |w| {
-                for _ in 0..random.u64(..120) {
-                    let address = 0x1000 + random.u64(..lines * 64 + 20);
-                    w.block(blocks[random.u64(..10) as usize], &[address]);
-                }
-            });
-            clock += length + random.u64(..300);
-        }
-    }
-    graph(b)
+    let ops: Vec<MemOp> =
+        [1, 2, 4, 8, 16].into_iter().flat_map(|n| [MemOp::load(n), MemOp::store(n)]).collect();
+    let address = |random: &mut Rng| 0x1000 + random.u64(..300);
+    graph(random(seed, &Shape { ops: &ops, address, heap: false, tasks: 16 }))
 }
 
 /// All accesses in the order the analysis sees them.
@@ -79,62 +52,51 @@ fn brute_force(graph: &Graph, line: u64, slice: u64) -> Expected {
     let mut expected = Expected::default();
     let mut written: BTreeMap<u64, (usize, u32)> = BTreeMap::new();
     let mut read: BTreeMap<(u32, u64), usize> = BTreeMap::new();
-    // By context and line: when it lost the line (if it has), when it last got news, and its open
-    // miss.
+    // By context and line: whether it has the line, when it last got news, and its open miss.
     let mut copies: BTreeMap<(u32, u64), (bool, usize, Option<u32>)> = BTreeMap::new();
-    for (now, (context, access)) in
-        accesses(graph, slice).into_iter().enumerate().map(|(now, a)| (now + 1, a))
-    {
+    for (now, (context, access)) in (1..).zip(accesses(graph, slice)) {
         let source = graph.info().op(access.op).expect("known").line;
         for at in access.addr / line..(access.addr + access.size).div_ceil(line) {
-            let bytes =
-                access.addr.max(at * line)..(access.addr + access.size).min((at + 1) * line);
-            let count =
-                |misses: &mut BTreeMap<(u64, u32), (u64, u64)>, source: u32, useful: bool| {
-                    let entry = misses.entry((at * line, source)).or_default();
-                    if useful { entry.0 += 1 } else { entry.1 += 1 }
-                };
-            let first = !copies.contains_key(&(context, at));
-            expected.cold += u64::from(first);
-            let copy = copies.entry((context, at)).or_insert((true, now, None));
-            if !copy.0 {
-                (copy.0, copy.2) = (true, Some(source));
-            }
-            let news = bytes.clone().any(|byte| {
-                written.get(&byte).is_some_and(|&(when, who)| who != context && when > copy.1)
+            let end = (access.addr + access.size).min((at + 1) * line);
+            let bytes = access.addr.max(at * line)..end;
+            let mut count = |source: u32, useful: bool| {
+                let entry = expected.misses.entry((at * line, source)).or_default();
+                *(if useful { &mut entry.0 } else { &mut entry.1 }) += 1;
+            };
+            let (has, since, open) = copies.entry((context, at)).or_insert_with(|| {
+                expected.cold += 1;
+                (true, now, None)
             });
-            if news {
-                copy.1 = now;
-                if let Some(missed) = copy.2.take() {
-                    count(&mut expected.misses, missed, true);
-                }
+            if !std::mem::replace(has, true) {
+                *open = Some(source);
             }
-            for byte in bytes.clone() {
+            let is_news = |&(when, who): &(usize, u32)| who != context && when > *since;
+            if bytes.clone().any(|byte| written.get(&byte).is_some_and(is_news)) {
+                *since = now;
+                open.take().into_iter().for_each(|missed| count(missed, true));
+            }
+            for byte in bytes {
                 if access.write {
                     written.insert(byte, (now, context));
-                } else {
-                    let seen = read.insert((context, byte), now).unwrap_or(0);
-                    if let Some(&(when, who)) = written.get(&byte)
-                        && who != context
-                        && when > seen
-                    {
-                        *expected.matrix.entry((who, context)).or_default() += 1;
-                    }
+                    continue;
+                }
+                let seen = read.insert((context, byte), now).unwrap_or(0);
+                if let Some(&(when, who)) = written.get(&byte)
+                    && who != context
+                    && when > seen
+                {
+                    *expected.matrix.entry((who, context)).or_default() += 1;
                 }
             }
-            if access.write {
-                for (_, other) in
-                    copies.iter_mut().filter(|((who, line), _)| *who != context && *line == at)
-                {
-                    other.0 = false;
-                    if let Some(missed) = other.2.take() {
-                        count(&mut expected.misses, missed, false);
-                    }
-                }
+            let others =
+                copies.iter_mut().filter(|((who, line), _)| *who != context && *line == at);
+            for (_, (has, _, open)) in others.filter(|_| access.write) {
+                *has = false;
+                open.take().into_iter().for_each(|missed| count(missed, false));
             }
         }
     }
-    for ((_, at), (_, _, open)) in copies {
+    for ((_, at), (.., open)) in copies {
         if let Some(missed) = open {
             expected.misses.entry((at * line, missed)).or_default().1 += 1;
         }

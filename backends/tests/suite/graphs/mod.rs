@@ -1,6 +1,7 @@
 //! Random graphs and the obvious answers about them, for the exactness tests of the analyses.
 
 pub(crate) mod affine;
+pub(crate) mod random;
 
 pub(crate) use crate::samples::graph;
 

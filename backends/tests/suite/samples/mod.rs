@@ -152,43 +152,33 @@ pub fn many(contexts: u64, phases: u64) -> GraphBuilder {
     }
     let mut clock = 2_100_000;
     for phase in 0..phases {
-        let mut free_at = clock;
-        let mut last_unlock = None;
-        let mut latest = clock;
-        for (i, &context) in all.iter().enumerate() {
-            let length = 200_000 + next(400_000);
-            let first = blocks[(phase as usize * 7 + next(12) as usize) % blocks.len()];
-            let second = blocks[(i / 9 * 12 + next(12) as usize) % blocks.len()];
-            let base = 0x100_0000 + i as u64 * 0x4000 + phase % 3 * 0x80;
-            b.work(context, clock, clock + length, |w| {
-                (0..20 + next(40))
-                    .for_each(|k| w.block(first, &[base + k * 64, 0x60_0000 + k * 8]));
-                (0..20 + next(40))
-                    .for_each(|k| w.block(second, &[base + k * 8, 0x60_0000 + k * 512]));
+        let (mut free_at, mut latest, mut last_unlock) = (clock, clock, None);
+        for (i, &context) in (0..).zip(&all) {
+            let [first, second] = [phase * 7, i / 9 * 12]
+                .map(|from| blocks[(from + next(12)) as usize % blocks.len()]);
+            let base = 0x100_0000 + i * 0x4000 + phase % 3 * 0x80;
+            let at = clock + 200_000 + next(400_000);
+            b.work(context, clock, at, |w| {
+                for (block, near, far) in [(first, 64, 8), (second, 8, 512)] {
+                    (0..20 + next(40))
+                        .for_each(|k| w.block(block, &[base + k * near, 0x60_0000 + k * far]));
+                }
                 w.block(if i % 4 == 0 { lock_call } else { barrier_call }, &[]);
             });
-            let mut at = clock + length;
+            latest = latest.max(at);
             if i % 4 == 0 {
                 let got = at.max(free_at);
                 let lock = b.sync_at(context, 0xfeed, SyncOp::MutexLock, at, got);
                 if let Some(unlock) = last_unlock {
                     b.edge(unlock, lock);
                 }
-                b.work(context, got, got + 30_000, |w| {
-                    w.block(first, &[0x60_0000, 0x60_0000]);
-                });
-                last_unlock = Some(b.sync_at(
-                    context,
-                    0xfeed,
-                    SyncOp::MutexUnlock,
-                    got + 30_000,
-                    got + 30_000,
-                ));
-                b.work(context, got + 30_000, got + 31_000, |w| w.block(barrier_call, &[]));
-                at = got + 31_000;
                 free_at = got + 30_000;
+                b.work(context, got, free_at, |w| w.block(first, &[0x60_0000, 0x60_0000]));
+                let unlock = b.sync_at(context, 0xfeed, SyncOp::MutexUnlock, free_at, free_at);
+                last_unlock = Some(unlock);
+                latest = latest.max(free_at + 1000);
+                b.work(context, free_at, free_at + 1000, |w| w.block(barrier_call, &[]));
             }
-            latest = latest.max(at);
         }
         b.barrier(&all, 0xba);
         clock = latest;
