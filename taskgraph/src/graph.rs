@@ -39,7 +39,7 @@ const HINTS: usize = 64;
 pub struct TaskGraph<D> {
     data: D,
     file: Option<PathBuf>,
-    info: StaticInfo,
+    info: Arc<StaticInfo>,
     layout: Arc<Layout>,
     meta: RunMeta,
     summary: Summary,
@@ -92,6 +92,11 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// The static tables of the program.
     pub fn info(&self) -> &StaticInfo {
         &self.info
+    }
+
+    /// The same, for who needs them for longer than the graph is borrowed.
+    pub fn shared_info(&self) -> Arc<StaticInfo> {
+        Arc::clone(&self.info)
     }
 
     /// Facts about the run.

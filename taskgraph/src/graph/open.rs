@@ -90,7 +90,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let this = Self {
             layout: Arc::new(Layout::new(&info)),
             file: None,
-            info,
+            info: Arc::new(info),
             meta: run,
             summary,
             totals,

@@ -6,15 +6,14 @@ use std::cmp::Reverse;
 
 use anyhow::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{BlockCounts, BlockId, CallStack, FunctionId, OpId, Piece, StaticInfo, TaskId};
+use taskgraph::{BlockCounts, BlockId, CallStack, FunctionId, OpId, StaticInfo, TaskId};
 
 use super::Row;
 use super::site::call_of;
+use crate::analysis::calls::{ABOVE, follow};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Task};
 
-/// The largest number of calls above a place that are told.
-pub(super) const ABOVE: usize = 3;
 /// Tasks with more executed blocks than this, in more records than this, are not searched for the
 /// caller of a function.
 const FOLLOWED: u64 = 2_000_000;
@@ -141,8 +140,7 @@ fn by_order(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Opti
     };
     let mut stack = CallStack::default();
     let mut calls: FxHashMap<BlockId, u64> = FxHashMap::default();
-    let mut executed = |block: BlockId, times: u64| {
-        stack.step(info, block);
+    let mut executed = |stack: &CallStack, _: BlockId, times: u64| {
         let frames = stack.frames();
         if frames.last().is_some_and(|frame| frame.function == function) {
             let mut froms = frames.iter().rev().map_while(|frame| frame.called_from);
@@ -154,10 +152,7 @@ fn by_order(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Opti
     };
     task.for_each_batch(|batch| {
         for piece in batch.pieces() {
-            match piece {
-                Piece::Blocks(blocks) => blocks.each().for_each(|(block, _)| executed(block, 1)),
-                _ => piece.for_each_times(&mut executed),
-            }
+            follow(&mut stack, info, &piece, &mut executed);
         }
     })?;
     let most = calls.into_iter().max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));

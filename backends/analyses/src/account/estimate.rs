@@ -280,7 +280,7 @@ impl Report {
     /// for them.
     fn handouts(&self, memory: Option<&memuse::Report>) -> Estimate {
         let sites = memory.into_iter().flat_map(|memory| &memory.sites);
-        let inside = sites.filter(|row| of_openmp(&row.site.callee));
+        let inside = sites.filter(|row| of_openmp(&row.site.allocator));
         let allocations: u64 = inside.map(|row| row.site.allocations).sum();
         Estimate {
             ns: self.handouts as f64 * HANDOUT_NS + allocations as f64 * ALLOCATION_NS,
@@ -471,10 +471,11 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
         let again = row.site.bytes.saturating_sub(row.peak_bytes);
         row.site.allocations as f64 * ALLOCATION_NS + pages(row, again)
     };
-    let own = |row: &&memuse::SiteUse| !of_openmp(&row.site.callee);
-    let once = memory.sites.iter().filter(own);
+    let own = |row: &&memuse::SiteUse| !of_openmp(&row.site.allocator);
+    let sites = memory.places();
+    let once = sites.iter().filter(own);
     let needed_ns = once.map(|row| pages(row, row.peak_bytes)).sum();
-    let rows = memory.sites.iter().filter(own).map(|row| (cost(row), row));
+    let rows = sites.iter().filter(own).map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
     let code = most.map(|(_, row)| row.site.place.clone());
     let Some(kernel) = measured.filter(|kernel| kernel.fault_count > 0.0) else {
@@ -485,7 +486,7 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
             ..Estimate::default()
         };
     };
-    let own = memory.sites.iter().filter(own);
+    let own = sites.iter().filter(own);
     let (number, pages) = own.fold((0, 0), |(number, pages), row| {
         (number + row.site.allocations, pages + row.peak_bytes / PAGE)
     });

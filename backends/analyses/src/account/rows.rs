@@ -6,7 +6,7 @@ use anyhow::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{BlockId, ExecutorId, StaticInfo, SyncOp, TaskId};
 
-use super::callers::{ABOVE, callers};
+use super::callers::callers;
 use super::estimate::{OP_NS, locking};
 use super::grain::SOME;
 use super::group::{Group, Key, Sample};
@@ -20,6 +20,7 @@ use super::sums::{Sums, add_all, largest};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Shard, binding, sort};
+use crate::analysis::calls::ABOVE;
 use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, end_of};
 use crate::view::units::whole;

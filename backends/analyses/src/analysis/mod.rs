@@ -42,6 +42,7 @@
 
 mod blocked;
 mod by_time;
+pub(crate) mod calls;
 mod changes;
 mod config;
 mod divided;
@@ -61,7 +62,7 @@ mod visitor;
 mod windows;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, BlockId, Piece};
+use taskgraph::{BlockCounts, Piece};
 
 pub use blocked::LongCall;
 pub(crate) use blocked::{LEAST_NS, calls_others, is_operation, long_call, turns};
@@ -209,9 +210,9 @@ pub trait Analysis: Sized + Send + Sync {
         Ok(())
     }
 
-    /// The context at this position executed what is in no window ([`Analysis::windows`]), this
-    /// block as the last one: what it calls may be seen.
-    fn passed(&self, _shard: &mut Self::Shard, _context: u32, _last: BlockId) {}
+    /// The context at this position executed what is in no window ([`Analysis::windows`]): what it
+    /// calls may be seen.
+    fn passed(&self, _shard: &mut Self::Shard, _context: u32, _piece: &Piece<'_>) {}
 
     /// The executor has no more actions, in a pass by time. The place to drop what is known of it.
     fn ended(&self, _shard: &mut Self::Shard, _executor: u32) {}

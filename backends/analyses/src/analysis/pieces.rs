@@ -38,15 +38,15 @@ pub(super) fn one<A: Analysis>(
 ) -> Result<()> {
     match windows {
         Some(windows) if !matches!(piece, Piece::Action(_)) => {
-            let seen = windows.pass(piece.actions(), |range| {
-                piece.for_each_part(range, |first, part| {
-                    analysis.piece(shard, &at.later(first), part)
+            windows.pass(piece.actions(), |range, seen| {
+                piece.for_each_part(range, |first, part| match seen {
+                    true => analysis.piece(shard, &at.later(first), part),
+                    false => {
+                        analysis.passed(shard, at.context, part);
+                        Ok(())
+                    }
                 })
-            })?;
-            if let Some(last) = piece.last_block().filter(|_| !seen) {
-                analysis.passed(shard, at.context, last);
-            }
-            Ok(())
+            })
         }
         _ => analysis.piece(shard, at, piece),
     }

@@ -123,6 +123,25 @@ impl Place {
         info.block(id).map_or_else(Vec::new, stack)
     }
 
+    /// What the program calls in the first of [`Place::stack_of_call`]: a function of a library that
+    /// was inlined there, or the callee.
+    pub(crate) fn callee_of(info: &StaticInfo, id: BlockId) -> Option<&str> {
+        let block = info.block(id)?;
+        let call = block.call.as_ref()?;
+        let (line, inlined) = match call.line {
+            0 => (block.line, block.inlined),
+            line => (line, call.inlined),
+        };
+        let mut callee = call.callee.as_str();
+        for frame in info.frames(block.function, line, inlined) {
+            if !is_library(&frame) {
+                return Some(callee);
+            }
+            callee = frame.function;
+        }
+        None
+    }
+
     fn stack(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Vec<Self> {
         let frames = info.frames(function, line, inlined);
         let own = frames.enumerate().filter(|(at, frame)| {

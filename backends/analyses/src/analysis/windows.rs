@@ -49,33 +49,37 @@ impl Windows {
         scattered % (LENGTH * (self.every - 1) + 1)
     }
 
-    /// Passes `n` executions, and calls `f` with those in windows. Returns whether the last one was
-    /// among them.
+    /// Passes `n` executions, and calls `f` with parts of them, in order, and whether these are in
+    /// a window.
     ///
     /// # Errors
     /// What `f` returns first.
     pub(super) fn pass<E>(
         &mut self,
         n: u64,
-        mut f: impl FnMut(Range<u64>) -> Result<(), E>,
-    ) -> Result<bool, E> {
+        mut f: impl FnMut(Range<u64>, bool) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (start, length) = (self.passed, LENGTH * self.every);
         self.passed += n;
-        let mut at = 0;
+        let (mut at, mut told) = (0, 0);
         while at < n {
             let stretch = (start + at) / length;
             let window = stretch * length + self.begin(stretch);
             let from = at.max(window.saturating_sub(start)).min(n);
             let to = (window + LENGTH).saturating_sub(start).min(n);
             if from < to {
-                f(from..to)?;
-                if to == n {
-                    return Ok(true);
+                if told < from {
+                    f(told..from, false)?;
                 }
+                f(from..to, true)?;
+                told = to;
             }
             at = ((stretch + 1) * length - start).min(n);
         }
-        Ok(false)
+        match told < n {
+            true => f(told..n, false),
+            false => Ok(()),
+        }
     }
 }
 
@@ -90,7 +94,12 @@ mod tests {
         let mut from = 0;
         while from < all {
             let n = piece.min(all - from);
-            let each = |part: Range<u64>| {
+            let mut passed = 0;
+            let each = |part: Range<u64>, is_seen: bool| {
+                assert_eq!(std::mem::replace(&mut passed, part.end), part.start);
+                if !is_seen {
+                    return Ok(());
+                }
                 let (start, end) = (from + part.start, from + part.end);
                 match seen.last_mut().filter(|last| last.end == start) {
                     Some(last) => last.end = end,
@@ -98,9 +107,9 @@ mod tests {
                 }
                 Ok::<_, ()>(())
             };
-            let last = windows.pass(n, each).expect("no error");
+            windows.pass(n, each).expect("no error");
+            assert_eq!(passed, n, "every execution comes once");
             from += n;
-            assert_eq!(last, seen.last().is_some_and(|last| last.end == from));
         }
         seen
     }

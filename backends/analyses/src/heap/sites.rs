@@ -1,9 +1,11 @@
-//! Allocation sites: the call at the end of the last block a context executed before an allocation.
+//! Allocation sites: the program's innermost call that led to an allocation, and those above it.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockId, StaticInfo};
+use taskgraph::StaticInfo;
 
+use super::Origin;
+use crate::analysis::calls::ABOVE;
 use crate::analysis::source::Place;
 
 pub(crate) type SiteId = u32;
@@ -11,19 +13,25 @@ pub(crate) type SiteId = u32;
 /// All sites seen so far, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sites {
-    number: FxHashMap<Option<BlockId>, SiteId>,
-    /// The block of each, and its row without the place.
-    rows: Vec<(Option<BlockId>, SiteRow)>,
+    number: FxHashMap<Origin, SiteId>,
+    /// The origin of each, and its row without the place.
+    rows: Vec<(Origin, SiteRow)>,
 }
 
 /// A site and what was allocated there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SiteRow {
-    /// Where the allocating call is; empty if no block came before it.
+    /// The innermost line of the program that led to the allocation, or a library's if none is
+    /// recorded; empty if no block came before it.
     #[serde(flatten)]
     pub place: Place,
     /// The function called there.
     pub callee: String,
+    /// The function called in the end, which allocates.
+    pub allocator: String,
+    /// The program's own calls that led to the place, the innermost first, of `memuse`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Place>,
     /// Number of allocations.
     pub allocations: u64,
     /// Bytes of all allocations.
@@ -33,12 +41,12 @@ pub struct SiteRow {
 }
 
 impl Sites {
-    /// Notes an allocation of `bytes` after `block`.
-    pub(crate) fn allocated(&mut self, block: Option<BlockId>, bytes: u64) -> SiteId {
+    /// Notes an allocation of `bytes`.
+    pub(crate) fn allocated(&mut self, origin: Origin, bytes: u64) -> SiteId {
         let next = SiteId::try_from(self.rows.len()).unwrap_or(SiteId::MAX);
-        let site = *self.number.entry(block).or_insert(next);
+        let site = *self.number.entry(origin).or_insert(next);
         if site == next {
-            self.rows.push((block, SiteRow::default()));
+            self.rows.push((origin, SiteRow::default()));
         }
         let one = SiteRow { allocations: 1, bytes, largest: bytes, ..SiteRow::default() };
         self.rows[site as usize].1.add(&one);
@@ -58,10 +66,22 @@ impl Sites {
 
     /// Describes a site; the row is empty if there is no site with this number.
     pub(crate) fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
-        let (block, row) = self.rows.get(site as usize).cloned().unwrap_or_default();
-        let known = block.map(|block| Place::of_call_or_block(info, block));
-        let (place, callee) = known.unwrap_or_default();
-        SiteRow { place, callee, ..row }
+        let (origin, row) = self.rows.get(site as usize).cloned().unwrap_or_default();
+        let blocks = || origin.blocks.into_iter().flatten();
+        let last = blocks().next().map(|last| Place::of_call_or_block(info, last));
+        let (place, allocator) = last.unwrap_or_default();
+        let callee = blocks().find_map(|block| Place::callee_of(info, block));
+        let mut stack: Vec<Place> =
+            blocks().flat_map(|block| Place::stack_of_call(info, block)).collect();
+        stack.dedup();
+        let mut stack = stack.into_iter();
+        SiteRow {
+            place: stack.next().unwrap_or(place),
+            callee: callee.unwrap_or(&allocator).to_owned(),
+            allocator,
+            callers: stack.take(ABOVE).collect(),
+            ..row
+        }
     }
 }
 

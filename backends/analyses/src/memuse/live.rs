@@ -1,9 +1,9 @@
 //! Live bytes over time, their peak, and who holds them.
 
-use taskgraph::{BlockId, StaticInfo};
+use taskgraph::StaticInfo;
 
 use super::SiteUse;
-use crate::heap::{Allocation, Heap, SiteId, Sites};
+use crate::heap::{Allocation, Heap, Origin, SiteId, Sites};
 
 /// Live bytes of one site.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,9 +36,9 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// An allocation after `block`.
-    pub(super) fn allocate(&mut self, time: u64, addr: u64, size: u64, block: Option<BlockId>) {
-        let site = self.sites.allocated(block, size);
+    /// An allocation.
+    pub(super) fn allocate(&mut self, time: u64, addr: u64, size: u64, origin: Origin) {
+        let site = self.sites.allocated(origin, size);
         self.held.resize(self.sites.len(), Held::default());
         for taken in self.heap.allocate(Allocation { start: addr, size, site, tag: time }) {
             self.end(taken, time);

@@ -1,7 +1,9 @@
 //! `memuse`: the live heap over time, its peak and who holds it, and the working set.
 //!
 //! Contexts are interleaved by time ([`Order::ByTime`]), so the peak is that of actions evenly
-//! spread over their tasks. A site is the call at the end of the last block before the allocation.
+//! spread over their tasks. A site is the program's innermost line that led to an allocation, with
+//! the calls above it as the blocks that were executed tell them: what the library does there
+//! (`std::vector` that grows, a `Vec` of Rust) is no site of its own.
 //! The working set of a stretch of time is what is touched in it: distinct lines of 64 bytes and
 //! pages of 4 KiB.
 //!
@@ -16,14 +18,15 @@ mod working_set;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{Action, BlockId, NestAccesses, Piece};
+use taskgraph::{Action, NestAccesses, Piece, StaticInfo};
 
-use crate::analysis::source::Place;
+use crate::analysis::calls::ABOVE;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Windows};
-use crate::heap::{LastBlocks, SiteRow};
+use crate::heap::{Calls, SiteRow};
 
 use live::Live;
 use mapped::Mapped;
@@ -56,6 +59,7 @@ pub struct Options {
 pub struct MemUse {
     options: Options,
     duration_ns: u64,
+    info: Arc<StaticInfo>,
 }
 
 /// Memory use of a run.
@@ -128,7 +132,8 @@ impl Analysis for MemUse {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        Ok(Self { options, duration_ns: graph.summary().duration_ns })
+        let (duration_ns, info) = (graph.summary().duration_ns, graph.shared_info());
+        Ok(Self { options, duration_ns, info })
     }
 
     fn order(&self) -> Order {
@@ -142,8 +147,8 @@ impl Analysis for MemUse {
         self.options.windows.clone()
     }
 
-    fn passed(&self, state: &mut State, context: u32, last: BlockId) {
-        state.last_block.passed(context, last);
+    fn passed(&self, state: &mut State, context: u32, piece: &Piece<'_>) {
+        state.calls.note(&self.info, context, piece);
     }
 
     fn shard(&self) -> State {
@@ -155,22 +160,18 @@ impl Analysis for MemUse {
     }
 
     fn piece(&self, state: &mut State, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        state.piece(at, piece)
+        state.piece(&self.info, at, piece)
     }
 
     fn finish(self, graph: &Graph, shards: Vec<State>) -> Result<Report> {
         let mut state = shards.into_iter().next().unwrap_or_else(|| self.shard());
         state.next_stretch();
         let State { live, set, done: stretches, .. } = state;
-        let mut merged: BTreeMap<(Place, String), SiteUse> = BTreeMap::new();
-        for row in live.uses(graph.info()) {
-            // Several blocks may end in calls on one line (a function inlined twice).
-            match merged.entry((row.site.place.clone(), row.site.callee.clone())) {
-                Entry::Occupied(mut known) => known.get_mut().add(&row),
-                Entry::Vacant(new) => _ = new.insert(row),
-            }
-        }
-        let mut sites: Vec<SiteUse> = merged.into_values().collect();
+        // Several blocks may end in calls on one line (a function inlined twice).
+        let mut sites = merged(live.uses(graph.info()), |row| {
+            let SiteRow { place, callee, allocator, callers, .. } = &row.site;
+            (place.clone(), callee.clone(), allocator.clone(), callers.clone())
+        });
         sites.sort_by_key(|row| (Reverse(row.peak_bytes), Reverse(row.site.bytes)));
         Ok(Report {
             duration_ns: self.duration_ns,
@@ -191,6 +192,29 @@ impl MemUse {
     /// The length of a stretch.
     fn length_ns(&self) -> u64 {
         self.duration_ns.div_ceil(self.options.points.into()).max(1)
+    }
+}
+
+/// Rows of which those with the same key are one.
+fn merged<K: Ord>(
+    rows: impl IntoIterator<Item = SiteUse>,
+    key: impl Fn(&SiteUse) -> K,
+) -> Vec<SiteUse> {
+    let mut merged: BTreeMap<K, SiteUse> = BTreeMap::new();
+    for row in rows {
+        match merged.entry(key(&row)) {
+            Entry::Occupied(mut known) => known.get_mut().add(&row),
+            Entry::Vacant(new) => _ = new.insert(row),
+        }
+    }
+    merged.into_values().collect()
+}
+
+impl Report {
+    /// The sites by place and allocator, whatever calls led there.
+    pub(crate) fn places(&self) -> Vec<SiteUse> {
+        let rows = self.sites.iter().cloned();
+        merged(rows, |row| (row.site.place.clone(), row.site.allocator.clone()))
     }
 }
 
@@ -216,7 +240,7 @@ pub struct State {
     live: Live,
     mapped: Mapped,
     set: WorkingSet,
-    last_block: LastBlocks,
+    calls: Calls,
     length_ns: u64,
     current: Stretch,
     done: Vec<Stretch>,
@@ -226,10 +250,10 @@ pub struct State {
 }
 
 impl State {
-    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+    fn piece(&mut self, info: &StaticInfo, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         if let Piece::Action(action) = piece {
             self.to(at.time());
-            self.action(at, action);
+            self.action(info, at, action);
             return Ok(());
         }
         let all = piece.actions();
@@ -249,7 +273,7 @@ impl State {
             })?;
             from = to;
         }
-        self.last_block.note(at.context, piece);
+        self.calls.note(info, at.context, piece);
         Ok(())
     }
 
@@ -293,11 +317,11 @@ impl State {
         }
     }
 
-    fn action(&mut self, at: &Moment, action: &Action<'_>) {
+    fn action(&mut self, info: &StaticInfo, at: &Moment, action: &Action<'_>) {
         match *action {
             Action::Alloc { addr, size, .. } => {
-                let block = self.last_block.of(at.context);
-                self.live.allocate(at.time(), addr, size, block);
+                let origin = self.calls.origin(info, at.context, ABOVE);
+                self.live.allocate(at.time(), addr, size, origin);
             }
             Action::Free { addr } => self.live.free(at.time(), addr),
             Action::Map { addr, size } => self.mapped.map(addr, size),

@@ -1,6 +1,7 @@
 //! How `memuse` looks in a terminal and in CSV.
 
 use super::{LINE, PAGE, Report};
+use crate::analysis::source::Place;
 use crate::view::units::{bytes, count, time};
 use crate::view::{Axis, Chart, Render, Series, Table, Unit, View};
 
@@ -94,6 +95,10 @@ impl Report {
             .function("function", "function", |row| row.site.place.function.clone())
             .text("place", "place", |row| row.site.place.short())
             .text("call", "callee", |row| row.site.callee.clone())
+            .text("called from", "callers", |row| {
+                let callers: Vec<String> = row.site.callers.iter().map(Place::short).collect();
+                callers.join(", ")
+            })
             .bytes("at the peak", "peak_bytes", |row| row.peak_bytes)
             .bytes("own most", "most_bytes", |row| row.most_bytes)
             .bytes("never freed", "end_bytes", |row| row.end_bytes)

@@ -1,11 +1,13 @@
 //! Counts of look-ups by instruction and by allocation site, by the smallest cache that hit.
 
-use taskgraph::{Action, BlockId, OpId, Piece};
+use std::sync::Arc;
+
+use taskgraph::{Action, OpId, Piece, StaticInfo};
 
 use crate::cache::{
     CacheModel, Geometries, Geometry, Look, LookUps, LookedUp, Sample, Tally, Ways,
 };
-use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
+use crate::heap::{Allocation, Calls, Heap, Origin, Sites, Span};
 
 /// A processor fetches a line ahead if it is at most this many lines from the one that the
 /// instruction missed before.
@@ -16,7 +18,8 @@ const NEAR: u64 = 32;
 pub struct Counter {
     look_ups: LookUps,
     counts: Counts,
-    last_block: LastBlocks,
+    calls: Calls,
+    info: Arc<StaticInfo>,
 }
 
 /// What is counted.
@@ -48,15 +51,16 @@ struct Counts {
 }
 
 impl Counter {
-    /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are
+    /// Empty caches and counts for the program's instructions; all geometries have the same ways and are
     /// sorted by size. With a sample of the lines they are full. `others` are modelled, too, and do
     /// not count.
     pub(super) fn new(
         geometries: &Geometries,
         others: &[Geometry],
         sample: Sample,
-        ops: usize,
+        info: Arc<StaticInfo>,
     ) -> Self {
+        let ops = info.ops.len();
         let own = &geometries.all;
         let width = own.len() + 2;
         let mut all = geometries.clone();
@@ -85,7 +89,8 @@ impl Counter {
                 sites: Sites::default(),
                 hints: vec![(Span::default(), 0); ops],
             },
-            last_block: LastBlocks::default(),
+            calls: Calls::default(),
+            info,
         }
     }
 
@@ -94,11 +99,12 @@ impl Counter {
         match piece {
             Piece::Action(action) => {
                 self.look_ups.flush(&mut self.counts);
-                self.counts.action(self.last_block.of(context), action);
+                let origin = || self.calls.origin(&self.info, context, 0);
+                self.counts.action(origin, action);
             }
             _ => self.look_ups.piece(piece, 0, &mut self.counts),
         }
-        self.last_block.note(context, piece);
+        self.calls.note(&self.info, context, piece);
     }
 
     /// Counts what was put off; call it after the last piece.
@@ -169,11 +175,11 @@ impl Counts {
         rows.map(move |counts| Lookups::of(counts, sample))
     }
 
-    /// Anything but an execution, after `last` has been executed.
-    fn action(&mut self, last: Option<BlockId>, action: &Action<'_>) {
+    /// Anything but an execution; an allocation has an origin.
+    fn action(&mut self, origin: impl FnOnce() -> Origin, action: &Action<'_>) {
         match *action {
             Action::Alloc { addr, size, .. } => {
-                let site = self.sites.allocated(last, size);
+                let site = self.sites.allocated(origin(), size);
                 self.by_site.resize(self.sites.len() * self.width, 0);
                 self.heap.allocate(Allocation { start: addr, size, site, tag: 0 });
             }

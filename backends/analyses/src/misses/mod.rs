@@ -14,6 +14,7 @@ mod counter;
 mod render;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -58,7 +59,7 @@ pub struct Options {
 pub struct Misses {
     geometries: Geometries,
     sample: Sample,
-    ops: usize,
+    info: Arc<StaticInfo>,
     top: usize,
     curves: Option<Cache>,
 }
@@ -144,7 +145,7 @@ impl Analysis for Misses {
         Ok(Self {
             geometries: Geometries::new(&options.sizes, &[options.ways], options.line)?,
             sample: options.sample.map_or(Sample::ALL, Sample::new),
-            ops: graph.info().ops.len(),
+            info: graph.shared_info(),
             top: options.top as usize,
             curves: options.curves.map(|curves| Cache::new(curves, graph)).transpose()?,
         })
@@ -152,7 +153,7 @@ impl Analysis for Misses {
 
     fn shard(&self) -> Counter {
         let curves = self.curves.as_ref().map_or(&[][..], Cache::geometries);
-        Counter::new(&self.geometries, curves, self.sample, self.ops)
+        Counter::new(&self.geometries, curves, self.sample, Arc::clone(&self.info))
     }
 
     fn piece(&self, counter: &mut Counter, at: &Moment, piece: &Piece<'_>) -> Result<()> {

@@ -5,22 +5,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use taskgraph::{
-    Action, AffineRun, Again, BlockId, CallStack, Mmap, NestRuns, Piece, Reader, StaticInfo,
-    TaskId, TaskKind,
-};
+use taskgraph::{Action, BlockId, CallStack, Mmap, Piece, Reader, StaticInfo, TaskId, TaskKind};
 
 use super::tally::{Doubt, Example};
 use super::variables::Variables;
+use crate::analysis::calls::follow;
 use crate::analysis::locks::{Held, Locks, each_synchronisation};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Task};
 
 /// The most calls that are told of a side.
 const CALLS: usize = 16;
-/// Iterations of a loop after which calls have the same callers as before, unless it is a
-/// recursion.
-const ITERATIONS: u64 = 4;
 /// In windows of a run, stacks are followed from so many tasks before.
 const LOOK_BACK: u32 = 512;
 
@@ -107,7 +102,9 @@ impl<'a> ContextWalk<'a> {
 
     fn task<'g>(&mut self, reader: &mut Reader<'g, Mmap>, task: &Task<'g>) -> Result<()> {
         self.task = task.id();
-        self.come_to(None);
+        let stack = std::mem::take(&mut self.stack);
+        self.come_to(&stack, None);
+        self.stack = stack;
         reader.open(task);
         while let Some(batch) = reader.next()? {
             for piece in batch.pieces() {
@@ -115,51 +112,30 @@ impl<'a> ContextWalk<'a> {
             }
         }
         // What the task does not execute, if there is such a thing, is where it ends.
+        let stack = std::mem::take(&mut self.stack);
         while let Some(spot) = self.open.first().copied() {
-            self.come_to(spot);
+            self.come_to(&stack, spot);
         }
+        self.stack = stack;
         Ok(())
     }
 
     fn piece(&mut self, piece: &Piece<'_>) {
-        match piece {
-            Piece::Action(Action::Sync { op, object }) => self.held.see(*op, *object),
-            Piece::Action(_) => {}
-            _ if self.stays(piece) => {}
-            Piece::Blocks(blocks) => blocks.blocks().for_each(|block| self.step(block)),
-            Piece::Run(run) => self.run(run, 1),
-            Piece::Nest(nest) => self.nest(nest, true),
-            _ => {}
+        if let Piece::Action(Action::Sync { op, object }) = piece {
+            self.held.see(*op, *object);
         }
+        let mut stack = std::mem::take(&mut self.stack);
+        follow(&mut stack, self.info, piece, |stack, block, _| self.come_to(stack, Some(block)));
+        self.stack = stack;
     }
 
-    /// Executes a piece in which no function begins or ends.
-    fn stays(&mut self, piece: &Piece<'_>) -> bool {
-        let mut same = true;
-        piece.for_each_times(|block, _| {
-            let block = self.info.block(block);
-            same &= block.is_some_and(|block| self.stack.stays(block));
-        });
-        if same && !self.open.is_empty() {
-            piece.for_each_times(|block, _| self.come_to(Some(block)));
-        }
-        if let Some(last) = piece.last_block().filter(|_| same) {
-            self.stack.step(self.info, last);
-        }
-        same
-    }
-
-    fn step(&mut self, block: BlockId) {
-        self.stack.step(self.info, block);
-        self.come_to(Some(block));
-    }
-
-    fn come_to(&mut self, spot: Option<BlockId>) {
+    /// Comes to a spot, which may be the end or the start of the task, with these calls under way.
+    fn come_to(&mut self, stack: &CallStack, spot: Option<BlockId>) {
         if !self.open.remove(&spot) {
             return;
         }
         let place = |block| Place::of_call_or_block(self.info, block).0;
-        let frames = self.stack.frames();
+        let frames = stack.frames();
         let calls = frames.iter().rev().filter_map(|frame| frame.called_from);
         let callers = calls.map(place).filter(|place| !place.is_library());
         let moment = Moment {
@@ -168,21 +144,6 @@ impl<'a> ContextWalk<'a> {
             call: frames.last().and_then(|top| top.call()).map(place),
         };
         self.found.insert((self.task, spot), moment);
-    }
-}
-
-impl NestRuns for ContextWalk<'_> {
-    fn run(&mut self, run: &AffineRun<'_>, _: u64) {
-        for _ in 0..run.iterations().min(ITERATIONS) {
-            run.first().for_each(|block| self.step(block.id()));
-        }
-    }
-
-    fn again(&mut self, _: usize, done: u64, left: u64) -> Again {
-        match done < ITERATIONS {
-            true => Again::Next,
-            false => Again::Skip(left),
-        }
     }
 }
 

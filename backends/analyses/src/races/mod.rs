@@ -42,9 +42,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{
-    BlockCounts, BlockId, Context, ContextId, MemOp, OpId, Piece, StaticInfo, SyncOp, TaskId,
-};
+use taskgraph::{BlockCounts, Context, ContextId, MemOp, OpId, Piece, StaticInfo, SyncOp, TaskId};
 
 use crate::analysis::source::Place;
 use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Share, Task, Windows, run_all};
@@ -284,8 +282,10 @@ impl Analysis for Races {
         Ok(())
     }
 
-    fn passed(&self, detector: &mut Detector, _: u32, last: BlockId) {
-        detector.passed(last);
+    fn passed(&self, detector: &mut Detector, _: u32, piece: &Piece<'_>) {
+        if let Some(last) = piece.last_block() {
+            detector.passed(last);
+        }
     }
 
     fn done(&self, detector: &mut Detector, task: &Task<'_>, _: &BlockCounts) -> Result<()> {

@@ -19,11 +19,13 @@ mod line;
 mod render;
 mod report;
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
-use taskgraph::{Access, Action, AffineRun, BlockId, Piece};
+use taskgraph::{Access, Action, AffineRun, Piece, StaticInfo};
 
 use crate::analysis::{self, Accesses, Analysis, Graph, Moment, Order, Reads, Strides, Windows};
-use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
+use crate::heap::{Allocation, Calls, Heap, Origin, SiteId, Sites};
 use crate::size::Sizes;
 
 use caches::Caches;
@@ -60,6 +62,7 @@ pub struct Sharing {
     shifts: Vec<u32>,
     /// Whether the run has only one executor, which shares nothing.
     alone: bool,
+    info: Arc<StaticInfo>,
     options: Options,
 }
 
@@ -85,7 +88,7 @@ impl Analysis for Sharing {
             shifts.push(bytes.trailing_zeros());
         }
         analysis::full_recording(graph, "sharing needs")?;
-        Ok(Self { shifts, alone: graph.executor_count() < 2, options })
+        Ok(Self { shifts, alone: graph.executor_count() < 2, info: graph.shared_info(), options })
     }
 
     fn order(&self) -> Order {
@@ -106,13 +109,13 @@ impl Analysis for Sharing {
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         if !self.alone {
-            watch.piece_at(at, piece);
+            watch.piece_at(&self.info, at, piece);
         }
         Ok(())
     }
 
-    fn passed(&self, watch: &mut Watch, context: u32, last: BlockId) {
-        watch.memory.last_block.passed(context, last);
+    fn passed(&self, watch: &mut Watch, context: u32, piece: &Piece<'_>) {
+        watch.calls.note(&self.info, context, piece);
     }
 
     fn ended(&self, watch: &mut Watch, executor: u32) {
@@ -138,6 +141,7 @@ impl Analysis for Sharing {
 pub struct Watch {
     caches: Vec<Caches>,
     memory: Memory,
+    calls: Calls,
     /// The last run, and the executor that it is of.
     runs: Strides,
     of: u32,
@@ -149,7 +153,7 @@ pub struct Watch {
 
 impl Watch {
     /// A piece of what an executor does.
-    fn piece_at(&mut self, at: &Moment, piece: &Piece<'_>) {
+    fn piece_at(&mut self, info: &StaticInfo, at: &Moment, piece: &Piece<'_>) {
         let executor = at.executor;
         self.memory.renewed.retain(|memory| memory.is_known(at));
         if std::mem::replace(&mut self.turn_of, executor) != executor {
@@ -161,10 +165,11 @@ impl Watch {
             self.caches.iter_mut().for_each(|cache| cache.turn += turns);
         }
         if let Piece::Action(action) = piece {
-            self.memory.action(at, action);
+            let origin = || self.calls.origin(info, at.context, 0);
+            self.memory.action(at, origin, action);
         }
         self.piece(piece);
-        self.memory.last_block.note(at.context, piece);
+        self.calls.note(info, at.context, piece);
     }
 }
 
@@ -232,7 +237,6 @@ impl Renewed {
 struct Memory {
     heap: Heap,
     sites: Sites,
-    last_block: LastBlocks,
     renewed: Vec<Renewed>,
 }
 
@@ -248,11 +252,11 @@ impl Memory {
         self.renewed.iter().any(earlier)
     }
 
-    fn action(&mut self, at: &Moment, action: &Action<'_>) {
+    fn action(&mut self, at: &Moment, origin: impl FnOnce() -> Origin, action: &Action<'_>) {
         let (executor, since) = (at.executor, at.began());
         match *action {
             Action::Alloc { addr, size, .. } => {
-                let site = self.sites.allocated(self.last_block.of(at.context), size);
+                let site = self.sites.allocated(origin(), size);
                 let before = self.heap.allocate(Allocation {
                     start: addr,
                     size,
