@@ -1,6 +1,7 @@
 //! An OTF2 archive, for Vampir, Scalasca and Python: executors are locations, in the groups of
-//! their processes, and functions and waits are regions.
+//! their processes, functions and waits are regions, and messages of MPI are sent and received.
 
+mod messages;
 mod records;
 
 use std::fs;
@@ -9,6 +10,7 @@ use std::path::Path;
 use anyhow::Result;
 use taskgraph::{BlockCounts, BlockId, ExecutorId};
 
+use self::messages::Messages;
 use self::records::Field::{Byte, Number};
 use self::records::{Definitions, Events, UNDEFINED, no_definitions};
 use super::folded::program;
@@ -83,6 +85,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
         Location { events, open: Vec::new(), at_ns: 0 }
     };
     let mut locations: Vec<Location> = (0..graph.executor_count()).map(location).collect();
+    let mut messages = Messages::of(graph)?;
     let mut doing = Doing::new(graph);
     // For each context, the regions that it is in.
     let mut stacks: Vec<Vec<u64>> = Vec::new();
@@ -91,8 +94,10 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
         doing.change(change, |executor, time, (context, _)| {
             let location = &mut locations[executor];
             if time.start > location.at_ns {
+                messages.write(executor, location.at_ns, &mut location.events)?;
                 location.go(location.at_ns, &[])?;
             }
+            messages.write(executor, time.start, &mut location.events)?;
             location.go(time.start, &stacks[context])?;
             location.at_ns = time.end;
             Ok(())
@@ -105,9 +110,11 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
     })?;
     let mut written = Vec::new();
     for (at, mut location) in (0..).zip(locations) {
+        messages.write(at as usize, location.at_ns, &mut location.events)?;
         location.go(location.at_ns, &[])?;
+        messages.write(at as usize, u64::MAX, &mut location.events)?;
         let chunks = location.events.chunks;
-        if chunks.events > 0 {
+        if chunks.events > 0 || messages.is_rank(at) {
             written.push((ExecutorId::new(at), chunks.events));
             chunks.finish()?;
             no_definitions(inside.join(format!("{at}.def")))?;
@@ -116,6 +123,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
     let mut definitions = Definitions::new(folder.join("traces.def"));
     define_regions(&mut definitions, graph, regions)?;
     define_locations(&mut definitions, graph, &doing, &written)?;
+    messages.define(&mut definitions)?;
     let (anchor, locations) = (folder.join("traces.otf2"), written.len() as u64);
     definitions.finish(&anchor, locations, graph.meta().start_unix_ns)
 }

@@ -108,17 +108,42 @@ impl Events {
 
     /// A region begins, or ends.
     pub(super) fn region(&mut self, at_ns: u64, begins: bool, region: u64) -> Result<()> {
-        let is_new = self.chunks.room(1 + 8 + 1 + 9)?;
+        let chunk = self.event(at_ns, 1 + 9)?;
+        chunk.push(if begins { 12 } else { 13 });
+        number(chunk, region);
+        Ok(())
+    }
+
+    /// A message is sent to a member of a communicator, or received from it. Neither its tag nor
+    /// its length is known.
+    pub(super) fn message(
+        &mut self,
+        at_ns: u64,
+        sends: bool,
+        (peer, communicator): (u64, u64),
+    ) -> Result<()> {
+        let chunk = self.event(at_ns, 2 + 4 * 9)?;
+        let mut data = Vec::new();
+        for field in [peer, communicator, UNDEFINED, UNDEFINED] {
+            number(&mut data, field);
+        }
+        chunk.push(if sends { 14 } else { 18 });
+        chunk.push(u8::try_from(data.len())?);
+        chunk.extend(data);
+        Ok(())
+    }
+
+    /// Begins an event of at most so many bytes.
+    fn event(&mut self, at_ns: u64, bytes: usize) -> Result<&mut Vec<u8>> {
+        let is_new = self.chunks.room(1 + 8 + bytes)?;
+        self.chunks.events += 1;
         let chunk = &mut self.chunks.chunk;
         if is_new || self.at_ns != Some(at_ns) {
             chunk.push(TIMESTAMP);
             chunk.extend(at_ns.to_le_bytes());
             self.at_ns = Some(at_ns);
         }
-        chunk.push(if begins { 12 } else { 13 });
-        number(chunk, region);
-        self.chunks.events += 1;
-        Ok(())
+        Ok(chunk)
     }
 }
 
