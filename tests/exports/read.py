@@ -80,8 +80,9 @@ def folded(path):
 
 def otf2_archive(path):
     import otf2
-    from otf2.events import Enter, Leave
+    from otf2.events import Enter, Leave, MpiRecv, MpiSend
 
+    sent, received = [], []
     locations, inside, files, lines, groups = {}, {}, set(), {}, {}
     open_regions, last, events = {}, {}, 0
     with otf2.reader.open(str(path / "traces.otf2")) as trace:
@@ -97,10 +98,25 @@ def otf2_archive(path):
                 waits = stack[-1].startswith("waits: ")
                 own["waits_ns" if waits else "code_ns"][stack[-1]] += event.time - begun
             last[location.name] = event.time
+            events += 1
+            if isinstance(event, (MpiSend, MpiRecv)):
+                # Who it goes to or comes from is a place in the group of the communicator, which
+                # has places in the list of the ranks.
+                ranks = next(
+                    group.members
+                    for group in trace.definitions.groups
+                    if group.group_type == otf2.GroupType.COMM_LOCATIONS
+                )
+                is_sent = isinstance(event, MpiSend)
+                place = event.receiver if is_sent else event.sender
+                peer = ranks[event.communicator.group.members[place]]
+                ends = [location.group.name, peer.group.name]
+                assert event.msg_tag == 2**32 - 1 and event.msg_length == 2**64 - 1
+                (sent if is_sent else received).append((ends if is_sent else ends[::-1], event.time))
+                continue
             name = event.region.name
             files.add(event.region.source_file.rsplit("/")[-1])
             lines[name] = event.region.begin_line_number
-            events += 1
             if isinstance(event, Enter):
                 if stack:
                     inside.setdefault(name, set()).add(stack[-1])
@@ -110,7 +126,10 @@ def otf2_archive(path):
         counts = sum(location.number_of_events for location in trace.definitions.locations)
         assert counts == events, "locations have other numbers of events"
     assert not any(open_regions.values()), "a region never ends"
+    for (ends, begun), (others, done) in zip(sorted(sent), sorted(received), strict=True):
+        assert ends == others and begun <= done, "a message is received before it is sent"
     return {
+        "messages": sorted(ends for ends, _ in sent),
         "locations": locations,
         "groups": {group: sorted(set(names)) for group, names in groups.items()},
         "inside": {name: sorted(outer) for name, outer in inside.items()},

@@ -8,8 +8,8 @@ use crate::graphs::{found, graph};
 use contech_backends::analysis::Graph;
 use contech_backends::memuse::{MemUse, Report};
 use fastrand::Rng;
-use taskgraph::builder::GraphBuilder;
-use taskgraph::{Action, AllocKind, BlockId, MemOp};
+use taskgraph::builder::{GraphBuilder, WorkBuilder};
+use taskgraph::{Action, AllocKind, Block, BlockId, ContextId, MemOp};
 
 fn report(graph: &Graph, points: u32) -> Report {
     found::<MemUse>(&format!("--points {points}"), graph)
@@ -115,4 +115,82 @@ fn a_leak_shows_at_the_end_and_mapped_memory_apart() {
         Some(8192),
         "most in the stretch"
     );
+}
+
+/// A library's function allocates for two lines of the program, and a wrapper for two others; a
+/// function that calls itself has one origin.
+#[test]
+fn allocations_have_the_programs_lines_and_the_calls_above_them() {
+    let mut b = GraphBuilder::new();
+    let mut block = |function: &str, file: &str, line, flags, callee: &str| {
+        let id = b.block(function, file, line, &[]);
+        b.info_mut().blocks[id.index()].flags = flags;
+        if !callee.is_empty() {
+            calls(&mut b, id, callee, line);
+        }
+        id
+    };
+    const HEADER: &str = "/usr/include/c++/12/bits/vector.tcc";
+    let begins = block("main", "main.cpp", 10, Block::ENTRY, "");
+    let [one, two] = [12, 20].map(|line| block("main", "main.cpp", line, 0, "vector::push_back"));
+    let grow = block("vector::push_back", HEADER, 137, Block::ENTRY, "operator new");
+    let grown = block("vector::push_back", HEADER, 138, Block::RETURN, "");
+    let [first, second] = [30, 31].map(|line| block("main", "main.cpp", line, 0, "take"));
+    let take = block("take", "util.cpp", 9, Block::ENTRY, "malloc");
+    let taken = block("take", "util.cpp", 10, Block::RETURN, "");
+    let tree = block("tree", "tree.cpp", 5, Block::ENTRY, "tree");
+    let leaf = block("tree", "tree.cpp", 6, 0, "malloc");
+    let up = block("tree", "tree.cpp", 7, Block::RETURN, "");
+    let plant = block("main", "main.cpp", 40, 0, "tree");
+    let main = b.context("main");
+    let mut next = 0x1000;
+    b.work(main, 0, 1000, |w| {
+        let mut allocate = |w: &mut WorkBuilder, size| {
+            w.alloc(next, size, AllocKind::Malloc);
+            next += 0x1000;
+        };
+        w.block(begins, &[]);
+        for (line, way, size) in [
+            (one, [grow, grown], 64),
+            (two, [grow, grown], 8),
+            (one, [grow, grown], 64),
+            (first, [take, taken], 100),
+            (second, [take, taken], 200),
+        ] {
+            w.block(line, &[]);
+            w.block(way[0], &[]);
+            allocate(w, size);
+            w.block(way[1], &[]);
+        }
+        for depth in 1..4 {
+            w.block(plant, &[]);
+            (0..depth).for_each(|_| w.block(tree, &[]));
+            w.block(leaf, &[]);
+            allocate(w, 16);
+            (0..depth).for_each(|_| w.block(up, &[]));
+        }
+    });
+    let report = report(&graph(b), 10);
+    let mut found: Vec<_> = report
+        .sites
+        .iter()
+        .map(|row| {
+            let site = &row.site;
+            let callers: Vec<String> = site.callers.iter().map(|place| place.short()).collect();
+            let words = [site.place.short(), site.callee.clone(), site.allocator.clone()];
+            (words.join(" "), callers.join(" "), site.allocations, row.peak_bytes)
+        })
+        .collect();
+    found.sort();
+    let row = |words: &str, callers: &str, times, bytes| {
+        (words.to_owned(), callers.to_owned(), times, bytes)
+    };
+    let expected = [
+        row("main.cpp:12 vector::push_back operator new", "", 2, 128),
+        row("main.cpp:20 vector::push_back operator new", "", 1, 8),
+        row("tree.cpp:6 malloc malloc", "main.cpp:40", 3, 48),
+        row("util.cpp:9 malloc malloc", "main.cpp:30", 1, 100),
+        row("util.cpp:9 malloc malloc", "main.cpp:31", 1, 200),
+    ];
+    assert_eq!(found, expected);
 }

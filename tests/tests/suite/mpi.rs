@@ -145,6 +145,8 @@ fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
         let expected = serde_json::json!({"rank 0": ["rank 0"], "rank 1": ["rank 1"]});
         assert_eq!(archive["groups"], expected, "{archive}");
         assert!(!archive["inside"]["waits: message"].is_null(), "{archive}");
+        let expected = serde_json::json!([["rank 0", "rank 1"], ["rank 1", "rank 0"]]);
+        assert_eq!(archive["messages"], expected, "{archive}");
         scratch.done()?;
     }
     Ok(())
