@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graphs::random::{Shape, random};
 use crate::graphs::{found, graph};
+use crate::samples::calls;
 use contech_backends::analysis::Graph;
 use contech_backends::memuse::{MemUse, Report};
 use fastrand::Rng;
 use taskgraph::builder::{GraphBuilder, WorkBuilder};
-use taskgraph::{Action, AllocKind, Block, BlockId, ContextId, MemOp};
+use taskgraph::{Action, AllocKind, Block, BlockId, MemOp};
 
 fn report(graph: &Graph, points: u32) -> Report {
     found::<MemUse>(&format!("--points {points}"), graph)
