@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{BlockCounts, BlockId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Graph, State, block_before};
+use crate::analysis::{Graph, State, Task, block_before};
 use crate::critpath::Stretch;
 use crate::parallelism::{Lanes, Seen};
 use crate::tables::Numbered;
@@ -16,7 +16,9 @@ use crate::view::page::label;
 
 /// Blocks that are followed one by one. Of tasks beyond that, the code is the one that they execute
 /// most.
-const FOLLOWED: u64 = 4_000_000;
+const FOLLOWED: u64 = 1_000_000;
+/// Of a longer task so many parts are looked at.
+const PARTS: usize = 64;
 
 /// The chart. `duration_ns` is the length of the run.
 pub(super) fn chart(
@@ -186,6 +188,39 @@ impl Notes<'_> {
         Ok(bins.get(bin).copied().flatten())
     }
 
+    /// What [`Notes::code`] knows of a long task, by the parts of it that most bins are in. Its
+    /// records are taken to be spread evenly over its time.
+    fn read_parts(&self, task: &Task<'_>, first: u64, bins: u64) -> Result<Vec<Option<BlockId>>> {
+        let spans = task.spans();
+        let each = spans.len().div_ceil(PARTS);
+        let mut counts = BlockCounts::new();
+        let mut ends = Vec::new();
+        for some in spans.chunks(each) {
+            let records: u64 = some.iter().map(|span| u64::from(span.records)).sum();
+            task.count_blocks_in(some[some.len() / 2], &mut counts)?;
+            let end = ends.last().map_or(0, |(end, _)| *end) + records;
+            ends.push((end, self.most(&counts)));
+        }
+        let all = ends.last().map_or(0, |(end, _)| *end);
+        let at = |bin: u64| {
+            let middle = (first + bin) * self.lanes.bin_ns + self.lanes.bin_ns / 2;
+            let passed = middle.saturating_sub(task.start_ns()).min(task.duration_ns());
+            let before = u128::from(passed) * u128::from(all);
+            let before = before / u128::from(task.duration_ns().max(1));
+            let part = ends.partition_point(|(end, _)| u128::from(*end) <= before);
+            ends.get(part).or(ends.last()).and_then(|part| part.1)
+        };
+        Ok((0..bins).map(at).collect())
+    }
+
+    /// The block that was executed most, by its instructions.
+    fn most(&self, counts: &BlockCounts) -> Option<BlockId> {
+        let info = self.graph.info();
+        let weight = |block: BlockId| info.block(block).map_or(1, |b| u64::from(b.ir_ops).max(1));
+        let most = counts.iter().max_by_key(|&(b, n)| (n.saturating_mul(weight(b)), b));
+        most.map(|most| most.0)
+    }
+
     /// What [`Notes::code`] knows of a task.
     fn read(&mut self, id: TaskId) -> Result<(u64, Vec<Option<BlockId>>)> {
         let (task, bin_ns) = (self.graph.task(id)?, self.lanes.bin_ns);
@@ -194,11 +229,13 @@ impl Notes<'_> {
         let weight = |block: BlockId| info.block(block).map_or(1, |b| u64::from(b.ir_ops).max(1));
         let first = task.start_ns() / bin_ns;
         let bins = task.end_ns() / bin_ns - first + 1;
+        if bins > 1 && blocks > self.left && task.spans().len() > 1 {
+            return Ok((first, self.read_parts(&task, first, bins)?));
+        }
         if bins == 1 || blocks > self.left {
             let mut counts = BlockCounts::new();
             task.count_blocks(&mut counts)?;
-            let most = counts.iter().max_by_key(|&(b, n)| (n.saturating_mul(weight(b)), b));
-            return Ok((first, vec![most.map(|most| most.0); usize::try_from(bins)?]));
+            return Ok((first, vec![self.most(&counts); usize::try_from(bins)?]));
         }
         self.left -= blocks;
         let (mut at, mut open) = (0u64, 0);

@@ -102,7 +102,7 @@ impl DecodedFrame {
         };
         for step in path.path.steps.iter().rev() {
             match *step {
-                Step::Loop { .. } => return Ends::Unknown,
+                Step::Loop { index, cut, .. } => return loop_ends_with(f, index, cut),
                 Step::Node(n) => match f.nodes.get(n as usize).map(|node| node.block) {
                     None => return Ends::Unknown,
                     Some(NO_BLOCK) => {}
@@ -112,6 +112,25 @@ impl DecodedFrame {
             }
         }
         Ends::Before
+    }
+}
+
+/// The block that all iterations of a collapsed loop end with. A loop that is cut has at least one.
+fn loop_ends_with(f: &CompiledFunction, index: u32, cut: bool) -> Ends {
+    let Some(Some(own)) = f.loops.get(index as usize) else {
+        return Ends::Unknown;
+    };
+    let last = if cut { own.body.len() } else { own.last };
+    let Some((&node, before)) = own.body.get(..last).and_then(<[u32]>::split_last) else {
+        return Ends::Unknown;
+    };
+    match f.nodes.get(node as usize) {
+        Some(node) => match node.collapsed.filter(|_| !before.is_empty()) {
+            Some(inner) => loop_ends_with(f, inner, false),
+            None if node.block == NO_BLOCK => Ends::Unknown,
+            None => Ends::With(BlockId::new(node.block)),
+        },
+        None => Ends::Unknown,
     }
 }
 
