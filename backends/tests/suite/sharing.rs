@@ -109,6 +109,9 @@ fn misses_and_communication_equal_those_of_the_history_of_every_byte() {
     let mut seen = (0, 0, 0);
     for seed in 1..40 {
         let graph = random_graph(seed);
+        if graph.summary().accesses == 0 {
+            continue;
+        }
         for (line, slice) in [(32, 0), (64, 0), (128, 30), (8, 100)] {
             let report = report(&graph, &line.to_string(), slice);
             let expected = brute_force(&graph, line, slice);

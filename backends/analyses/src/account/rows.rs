@@ -19,7 +19,7 @@ use super::site::{Arrival, Site, arrival};
 use super::sums::{Sums, add_all, largest};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
-use super::{Account, Loss, Report, Row, Shard, binding, sort};
+use super::{Account, Loss, Report, Row, Run, Shard, binding, sort};
 use crate::analysis::calls::ABOVE;
 use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, end_of};
@@ -107,16 +107,9 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         let library = libraries.place.filter(|_| libraries.ns > scheduling / 2.0);
         losses.push(Lost::new(row_of_making(graph, &weights, library, &makers)?, scheduling));
     }
-    if run.kept_to < account.processors {
-        let bound = f64::from(account.processors - run.kept_to) * run.ns;
-        let code = binding(info);
-        losses.push(Lost::new(Row { code, ..Row::of(Loss::Bound) }, bound));
-    }
+    losses.extend(bound(&account, info));
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(&account, &keys, &mut losses);
-    for lost in losses.iter_mut().filter(|lost| lost.row.cause == Loss::Bound) {
-        lost.row.mended = predicted.greedy.iter().map(|speedup| speedup * run.unbound).collect();
-    }
     if small {
         let threads: FxHashSet<ExecutorId> = run.strands.executors.iter().copied().collect();
         let crowded = threads.len() > account.processors as usize;
@@ -246,6 +239,14 @@ impl Pieces {
         }
         Ok((rows.into_values().collect(), scheduling))
     }
+}
+
+/// The processors on which no thread of the program ran, because it binds them.
+fn bound(account: &Account, info: &StaticInfo) -> Option<Lost> {
+    let Run { kept_to, unbound, ns, .. } = account.run;
+    let ns = f64::from(account.processors.checked_sub(kept_to).filter(|&of| of > 0)?) * ns;
+    let mended = if account.on.is_empty() { vec![unbound] } else { Vec::new() };
+    Some(Lost::new(Row { code: binding(info), mended, ..Row::of(Loss::Bound) }, ns))
 }
 
 /// When the first context begins, ns.

@@ -23,11 +23,7 @@ pub(crate) fn follow(
             blocks.for_each_row(|row| way.again_and_again(row.times(), 1, || row.blocks()));
         }
         Piece::Run(run) => way.run(run, 1),
-        Piece::Nest(nest) => {
-            if !way.stays(piece) {
-                way.nest(nest, true);
-            }
-        }
+        Piece::Nest(nest) if !way.stays(piece) => way.nest(nest, true),
         _ => {}
     }
 }

@@ -176,7 +176,7 @@ fn output_that_cannot_be_written_is_named() {
     assert!(message.contains("cannot write tables"), "{message}");
     assert!(message.contains("File too large"), "{message}");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
-    folder.ok(tables);
+    assert!(folder.run(tables).status.success());
     let message = folder.fails(tables);
     assert!(message.contains("exists and is not an empty folder"), "{message}");
 }
