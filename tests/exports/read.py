@@ -100,16 +100,10 @@ def otf2_archive(path):
             last[location.name] = event.time
             events += 1
             if isinstance(event, (MpiSend, MpiRecv)):
-                # Who it goes to or comes from is a place in the group of the communicator, which
-                # has places in the list of the ranks.
-                ranks = next(
-                    group.members
-                    for group in trace.definitions.groups
-                    if group.group_type == otf2.GroupType.COMM_LOCATIONS
-                )
+                # Who it goes to or comes from is a place in the group of the communicator.
                 is_sent = isinstance(event, MpiSend)
                 place = event.receiver if is_sent else event.sender
-                peer = ranks[event.communicator.group.members[place]]
+                peer = event.communicator.group.members[place]
                 ends = [location.group.name, peer.group.name]
                 assert event.msg_tag == 2**32 - 1 and event.msg_length == 2**64 - 1
                 (sent if is_sent else received).append((ends if is_sent else ends[::-1], event.time))
