@@ -78,8 +78,7 @@ impl Emitter {
         }
         // The player may be in a path.
         let together = self.together.take();
-        self.path(e, frame, together, batch)?;
-        if batch.is_full() {
+        if self.path(e, frame, together, batch)? || batch.is_full() {
             return Ok(true);
         }
         let plans = plans(frame, e.templates, e.score);
@@ -90,7 +89,7 @@ impl Emitter {
                 return Err(malformed(WHAT, "a record of no table"));
             };
             let one = if e.counting { 0 } else { plan.accesses as usize };
-            let mut times = 1;
+            let (mut times, mut stops) = (1, false);
             match plan.how {
                 How::Straight => {
                     if plan.function != self.player.known && plan.function != NONE {
@@ -120,7 +119,7 @@ impl Emitter {
                 How::Path => {
                     let path = (plan.symbol as usize).wrapping_sub(e.score.layout.blocks.len());
                     self.player.enter(path, *record, e.score)?;
-                    self.path(e, frame, None, batch)?;
+                    stops = self.path(e, frame, None, batch)?;
                 }
                 How::Block => {
                     let mut played = Played::Block(BlockId::new(plan.symbol));
@@ -152,7 +151,8 @@ impl Emitter {
                 batch.end += times * one;
             }
             self.records.start += times;
-            if batch.is_full() {
+            // A loop may leave room that is too small for its next iteration.
+            if stops || batch.is_full() {
                 return Ok(true);
             }
         }

@@ -60,17 +60,18 @@ impl From<Error> for Stop {
 }
 
 impl Emitter {
-    /// Goes on with a record of a path, until its end or until the batch is full.
+    /// Goes on with a record of a path, until its end or until the batch has no more room. Returns
+    /// whether there is more of the path.
     pub(super) fn path<'g>(
         &mut self,
         e: Emission<'g>,
         frame: &DecodedFrame,
         together: Option<Together>,
         batch: &mut Batch<'g>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let player = &mut self.player;
         let Some((path, f)) = player.inside.and_then(|path| e.score.paths.get(path)) else {
-            return Ok(());
+            return Ok(false);
         };
         let at = path.path.function as usize;
         let mut emitting = Emitting {
@@ -100,7 +101,7 @@ impl Emitter {
                 stopped?;
             }
         }
-        Ok(())
+        Ok(player.inside.is_some())
     }
 }
 
