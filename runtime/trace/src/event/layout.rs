@@ -29,27 +29,22 @@ impl Field for u64 {
     }
 }
 
-impl Field for u32 {
-    type Bytes = [u8; 4];
+macro_rules! unsigned {
+    ($($name:ident)*) => {$(
+        impl Field for $name {
+            type Bytes = [u8; size_of::<$name>()];
 
-    fn bytes(self) -> [u8; 4] {
-        self.to_le_bytes()
-    }
-    fn of(bytes: [u8; 4]) -> Option<Self> {
-        Some(u32::from_le_bytes(bytes))
-    }
+            fn bytes(self) -> Self::Bytes {
+                self.to_le_bytes()
+            }
+            fn of(bytes: Self::Bytes) -> Option<Self> {
+                Some($name::from_le_bytes(bytes))
+            }
+        }
+    )*};
 }
 
-impl Field for u16 {
-    type Bytes = [u8; 2];
-
-    fn bytes(self) -> [u8; 2] {
-        self.to_le_bytes()
-    }
-    fn of(bytes: [u8; 2]) -> Option<Self> {
-        Some(u16::from_le_bytes(bytes))
-    }
-}
+unsigned! { u16 u32 }
 
 impl Field for bool {
     type Bytes = [u8; 1];
