@@ -215,18 +215,19 @@ impl Notes<'_> {
 
     /// The block that was executed most, by its instructions.
     fn most(&self, counts: &BlockCounts) -> Option<BlockId> {
-        let info = self.graph.info();
-        let weight = |block: BlockId| info.block(block).map_or(1, |b| u64::from(b.ir_ops).max(1));
-        let most = counts.iter().max_by_key(|&(b, n)| (n.saturating_mul(weight(b)), b));
+        let most = counts.iter().max_by_key(|&(b, n)| (n.saturating_mul(self.weight(b)), b));
         most.map(|most| most.0)
+    }
+
+    /// The instructions of a block.
+    fn weight(&self, block: BlockId) -> u64 {
+        self.graph.info().block(block).map_or(1, |block| u64::from(block.ir_ops).max(1))
     }
 
     /// What [`Notes::code`] knows of a task.
     fn read(&mut self, id: TaskId) -> Result<(u64, Vec<Option<BlockId>>)> {
         let (task, bin_ns) = (self.graph.task(id)?, self.lanes.bin_ns);
         let blocks = task.block_count();
-        let info = self.graph.info();
-        let weight = |block: BlockId| info.block(block).map_or(1, |b| u64::from(b.ir_ops).max(1));
         let first = task.start_ns() / bin_ns;
         let bins = task.end_ns() / bin_ns - first + 1;
         if bins > 1 && blocks > self.left && task.spans().len() > 1 {
@@ -253,7 +254,7 @@ impl Notes<'_> {
                 most.push(close(&mut counts).or(most.last().copied().flatten()));
                 open += 1;
             }
-            *counts.entry(block.id()).or_default() += weight(block.id());
+            *counts.entry(block.id()).or_default() += self.weight(block.id());
             at += 1;
         })?;
         let last = most.last().copied().flatten();

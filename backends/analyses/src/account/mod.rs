@@ -56,13 +56,13 @@ mod weights;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockCounts, BlockId, ExecutorId, StaticInfo, TaskId, TaskKind};
+use taskgraph::{Block, BlockCounts, BlockId, ExecutorId, StaticInfo, TaskId, TaskKind};
 use tracing::debug_span;
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, accesses_of, count_spans,
-    default_config, end_of, long_call, run_all, state_in,
+    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, accesses_of, begin_of,
+    count_spans, default_config, end_of, long_call, run_all, state_in,
 };
 use crate::cache::Sample;
 use crate::memuse::{self, MemUse};
@@ -74,11 +74,11 @@ use contention::Atomics;
 use estimate::Locking;
 use measured::{Executed, Kernel, kind};
 use replay::{LATE, Nobody, Removable, SPINNING, Schedule, Watch, replay};
-use strands::Strands;
+use strands::{Strands, index};
 use stretches::Stretches;
 use sums::{Spent, Sums, add_all};
 use walk::strands_of;
-use weights::{Moves, Weights};
+use weights::{Moves, Weights, callee};
 
 pub use grain::Grain;
 pub use loss::Loss;
@@ -520,16 +520,16 @@ fn kept_to(graph: &Graph, strands: &Strands, stretches: &Stretches, processors: 
     let none = Removable::default();
     let lasts = |on| replay(strands, (on, Schedule::Greedy), (&none, SPINNING), Nobody).0;
     let (bound, unbound) = rayon::join(|| lasts(used), || lasts(processors));
-    let recorded = end_of(graph).saturating_sub(rows::begin_of(graph)) as f64;
+    let recorded = end_of(graph).saturating_sub(begin_of(graph)) as f64;
     let gain = bound / unbound.max(1.0);
     if gain >= BOUND && recorded * BOUND >= bound { (used, gain) } else { (processors, 1.0) }
 }
 
 /// The call of a function that binds threads to processors, if the program has one.
 fn binding(info: &StaticInfo) -> Option<Place> {
-    let calls = (0..).map(BlockId::new).take(info.blocks.len());
-    let mut calls = calls.filter_map(|block| Place::of_call(info, block));
-    calls.find(|(_, callee)| BINDS.iter().any(|binds| callee.starts_with(binds))).map(|of| of.0)
+    let binds = |block: &Block| BINDS.iter().any(|binds| callee(block).starts_with(binds));
+    let at = info.blocks.iter().position(binds)?;
+    Place::of_call(info, BlockId::new(index(at))).map(|(place, _)| place)
 }
 
 /// How long a run with contexts that spin takes, ns, and which part of what they take from others

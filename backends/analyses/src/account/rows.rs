@@ -22,7 +22,7 @@ use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Run, Shard, binding, sort};
 use crate::analysis::calls::ABOVE;
 use crate::analysis::source::{Place, shown};
-use crate::analysis::{Graph, end_of};
+use crate::analysis::{Graph, begin_of, end_of};
 use crate::view::units::whole;
 
 /// Number of groups, the costliest, whose place is searched.
@@ -247,12 +247,6 @@ fn bound(account: &Account, info: &StaticInfo) -> Option<Lost> {
     let ns = f64::from(account.processors.checked_sub(kept_to).filter(|&of| of > 0)?) * ns;
     let mended = if account.on.is_empty() { vec![unbound] } else { Vec::new() };
     Some(Lost::new(Row { code: binding(info), mended, ..Row::of(Loss::Bound) }, ns))
-}
-
-/// When the first context begins, ns.
-pub(super) fn begin_of(graph: &Graph) -> u64 {
-    let contexts = graph.contexts().filter(|context| context.task_count > 0);
-    contexts.map(|context| context.first_ns).min().unwrap_or(0)
 }
 
 /// The rows with their shares of all processor time.

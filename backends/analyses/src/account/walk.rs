@@ -20,8 +20,8 @@ use super::strands::{LeftOut, MOST, NO_WAIT, Numbers, Strand, Strands, end};
 use super::stretches::{Stretches, TOGETHER, others};
 use super::wait::{ALWAYS, Kind, NEVER, Wait};
 use crate::analysis::{
-    Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
-    turns,
+    Cause, Graph, LongCall, State, TURN_BLOCKS, Task, begin_of, gap_cause, has_failed, long_call,
+    state_in, turns,
 };
 use crate::view::units::{ratio, whole};
 
@@ -57,7 +57,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         waiting: waiting(graph.info(), &turns),
         turns,
         asking: asking(graph.info()),
-        began_ns: contexts.iter().map(|context| context.first_ns).min().unwrap_or(0),
+        began_ns: begin_of(graph),
         spinning: ratio(processors, stretches.executors().max(processors)) / 2.0,
     };
     let parts: Vec<Strands> = contexts

@@ -250,7 +250,7 @@ fn ir_ops(block: &Block) -> u64 {
 }
 
 /// The function that a block calls.
-fn callee(block: &Block) -> &str {
+pub(super) fn callee(block: &Block) -> &str {
     block.call.as_ref().map_or("", |call| call.callee.as_str())
 }
 

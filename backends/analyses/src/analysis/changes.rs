@@ -31,6 +31,12 @@ pub struct Change<'g> {
     pub call: Option<LongCall>,
 }
 
+/// The beginning of the run: when the first context begins.
+pub(crate) fn begin_of(graph: &Graph) -> u64 {
+    let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
+    with_tasks.map(|context| context.first_ns).min().unwrap_or(0)
+}
+
 /// The end of the run: the last moment of any context.
 #[must_use]
 pub fn end_of(graph: &Graph) -> u64 {

@@ -66,6 +66,7 @@ use taskgraph::{BlockCounts, Piece};
 
 pub use blocked::LongCall;
 pub(crate) use blocked::{LEAST_NS, calls_others, is_operation, long_call, turns};
+pub(crate) use changes::begin_of;
 pub use changes::{Change, end_of, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};

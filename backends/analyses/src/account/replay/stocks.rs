@@ -79,17 +79,13 @@ impl<W: Watch> Replay<'_, W> {
 
     /// Lets those that wait for a queue try to take what was made.
     pub(super) fn wake(&mut self, queue: u32) {
-        let stock = &mut self.stocks[queue as usize];
+        let stock = &self.stocks[queue as usize];
         let mut left = stock.made - stock.taken - self.strands.queues[queue as usize].lead;
-        let mut woken = Vec::new();
-        while let Some(&(next, number)) = stock.queue.front()
+        while let Some(&(next, number)) = self.stocks[queue as usize].queue.front()
             && left >= i64::from(number)
         {
             left -= i64::from(number);
-            stock.queue.pop_front();
-            woken.push(next);
-        }
-        for next in woken {
+            self.stocks[queue as usize].queue.pop_front();
             self.watch.waited(next);
             let counted = self.strands.counts.get(&self.contexts[next as usize].next);
             let number = counted.map_or(NO_WAIT, |counted| counted.wait);
